@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "crypto/hash.h"
-#include "tenon/activate.h"
 #include "test.h"
 
 /* Tests/Vectors/activation.txt: values that an independent program computed from the same fields, and values that must
@@ -61,12 +57,7 @@ static void check_message(const record *r, const char *fields, const char *resul
 
 static void activation_of(const record *r, tenon_activation *out, uint8_t *name)
 {
-    memset(out, 0, sizeof *out);
-    out->size = sizeof *out;
-    out->origin_n = strlen(out->origin = text_of(r, "Origin"));
-    out->app_id_n = strlen(out->app_id = text_of(r, "App"));
-    out->challenge_n = strlen(out->challenge = text_of(r, "Challenge"));
-    out->public_key_n = strlen(out->public_key = text_of(r, "PublicKey"));
+    *out = test_activation(text_of(r, "Origin"), text_of(r, "App"), text_of(r, "Challenge"), text_of(r, "PublicKey"));
     digest_of(r, "EkId", &out->ek_id);
     test_hex(name, TENON_NAME_SIZE, text_of(r, "AkName"));
     out->ak_name = name;

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "crypto/p256.h"
 #include "crypto/protection.h"
 #include "test.h"
@@ -12,57 +9,39 @@ typedef struct {
     uint8_t scalar[SIZE], point[2 * SIZE], ephemeral[2 * SIZE], z[SIZE];
 } agreement;
 
-/* A record of credential.txt's [agree], which ends with Z. */
-static bool next(char **at, bool *inside, agreement *out)
+/* The records of credential.txt's [agree], each of which ends with Z. */
+static size_t read_all(agreement *out, size_t most)
 {
-    char *name, *value;
-    while (test_line(at, &name, &value)) {
-        if (name[0] == '[')
-            *inside = strcmp(name, "[agree]") == 0;
-        else if (*inside && strcmp(name, "Scalar") == 0)
-            test_hex(out->scalar, SIZE, value);
-        else if (*inside && strcmp(name, "Point") == 0)
-            test_hex(out->point, 2 * SIZE, value);
-        else if (*inside && strcmp(name, "Ephemeral") == 0)
-            test_hex(out->ephemeral, 2 * SIZE, value);
-        else if (*inside && strcmp(name, "Z") == 0) {
-            test_hex(out->z, SIZE, value);
-            return true;
-        }
-    }
-    return false;
-}
-
-static agreement first(void)
-{
-    agreement out;
-    bool inside = false;
-    char *text = test_vectors("credential.txt"), *at = text;
-    memset(&out, 0, sizeof out);
-    CHECK(next(&at, &inside, &out));
-    free(text);
-    return out;
+    OWNED char *text = test_vectors("credential.txt");
+    char *at = test_section(text, "[agree]"), *name, *value;
+    size_t count = 0;
+    agreement one;
+    const test_field fields[] = {{"Scalar", one.scalar, SIZE},
+                                 {"Point", one.point, 2 * SIZE},
+                                 {"Ephemeral", one.ephemeral, 2 * SIZE},
+                                 {"Z", one.z, SIZE}};
+    while (count < most && test_section_line(&at, &name, &value))
+        if (test_take(fields, COUNT(fields), name, value) && strcmp(name, "Z") == 0)
+            out[count++] = one;
+    return count;
 }
 
 TEST(agree384_knows_its_vectors)
 {
-    agreement expected;
-    bool inside = false;
-    char *text = test_vectors("credential.txt"), *at = text;
-    size_t count = 0;
-    for (; next(&at, &inside, &expected); count++) {
+    agreement all[7];
+    size_t count = read_all(all, COUNT(all));
+    CHECK_NUMBER(count, 6);
+    for (size_t i = 0; i < count; i++) {
         uint8_t z[SIZE + 1], ephemeral[2 * SIZE + 1];
-        test_about("agreement %zu", count);
+        test_about("agreement %zu", i);
         memset(z, 0xa5, sizeof z);
         memset(ephemeral, 0xa5, sizeof ephemeral);
-        CHECK_OK(tenoni_agree(TENONI_CURVE_P384, z, ephemeral, expected.scalar, expected.point));
-        CHECK_BYTES(z, expected.z, SIZE);
-        CHECK_BYTES(ephemeral, expected.ephemeral, 2 * SIZE);
+        CHECK_OK(tenoni_agree(TENONI_CURVE_P384, z, ephemeral, all[i].scalar, all[i].point));
+        CHECK_BYTES(z, all[i].z, SIZE);
+        CHECK_BYTES(ephemeral, all[i].ephemeral, 2 * SIZE);
         CHECK_NUMBER(z[SIZE], 0xa5);
         CHECK_NUMBER(ephemeral[2 * SIZE], 0xa5);
     }
-    CHECK_NUMBER(count, 6);
-    free(text);
 }
 
 static void check_refused(tenoni_curve curve, const uint8_t *scalar, const uint8_t *point, tenon_status why)
@@ -89,7 +68,8 @@ static const char y_of_0[] =
 
 TEST(agree384_refuses_points_that_are_none)
 {
-    agreement good = first();
+    agreement good;
+    CHECK_NUMBER(read_all(&good, 1), 1);
     uint8_t point[2 * SIZE], scalar[SIZE], z[SIZE], ephemeral[2 * SIZE];
     memcpy(point, good.point, sizeof point);
     for (size_t i = 0; i < 2 * SIZE; i += SIZE - 1) {
@@ -116,7 +96,8 @@ TEST(agree384_refuses_points_that_are_none)
 
 TEST(agree384_refuses_scalars_out_of_range)
 {
-    agreement good = first();
+    agreement good;
+    CHECK_NUMBER(read_all(&good, 1), 1);
     uint8_t scalar[SIZE];
     memset(scalar, 0, sizeof scalar);
     check_refused(TENONI_CURVE_P384, scalar, good.point, TENON_ERROR_SCALAR_RANGE);

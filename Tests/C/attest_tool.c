@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* setenv */
-#include <string.h>
 #include <time.h>
 
-#include "swtpm.h"
-#include "tenon/activate.h"
 #include "tenon/encoding.h"
 #include "tenon/p256.h"
 #include "test_transport.h"

@@ -2,30 +2,26 @@
 #include "batch_rig.h"
 
 #include <sched.h>
-#include <stdio.h>
 
-#include "tenon/encoding.h"
-
-void batch_rig_begin_with(batch_rig *rig, tenon_key *key)
+batch_rig batch_rig_begin_with(tenon_key *key)
 {
+    batch_rig rig = {.key = key, .slow = {.inner = key}};
     size_t n;
-    memset(rig, 0, sizeof *rig);
-    rig->key = key;
-    CHECK_OK(tenon_key_public_key(rig->key, &rig->public_key));
-    CHECK_OK(tenon_public_key_thumbprint(rig->keyid, sizeof rig->keyid, &n, &rig->public_key));
-    CHECK_OK(tenon_base64url_decode(rig->thumbprint.bytes, sizeof rig->thumbprint.bytes, &n, rig->keyid, n));
-    CHECK_OK(tenon_verifier_new(&rig->verifier, &rig->public_key));
-    CHECK_OK(tenon_batch_new(&rig->batch, &rig->public_key, TENON_BATCH_MAX));
-    rig->slow.inner = rig->key;
+    CHECK_OK(tenon_key_public_key(key, &rig.public_key));
+    CHECK_OK(tenon_public_key_thumbprint(rig.keyid, sizeof rig.keyid, &n, &rig.public_key));
+    CHECK_OK(tenon_base64url_decode(rig.thumbprint.bytes, sizeof rig.thumbprint.bytes, &n, rig.keyid, n));
+    CHECK_OK(tenon_verifier_new(&rig.verifier, &rig.public_key));
+    CHECK_OK(tenon_batch_new(&rig.batch, &rig.public_key, TENON_BATCH_MAX));
+    return rig;
 }
 
-void batch_rig_begin(batch_rig *rig)
+batch_rig batch_rig_begin(void)
 {
     uint8_t scalar[TENON_SCALAR_SIZE];
     tenon_key *key = NULL;
     test_hex(scalar, sizeof scalar, "c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721");
     CHECK_OK(tenon_software_key_import(&key, scalar, sizeof scalar, TENON_KEY_DETERMINISTIC));
-    batch_rig_begin_with(rig, key);
+    return batch_rig_begin_with(key);
 }
 
 void batch_rig_end(batch_rig *rig)

@@ -3,11 +3,9 @@
 #define BATCH_RIG_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "batch/batch.h"
 #include "crypto/signing_key.h"
-#include "tenon/tenon.h"
 #include "test.h"
 
 /* A key that answers when the test lets it, and counts. */
@@ -31,11 +29,14 @@ typedef struct {
     slow_key slow;
 } batch_rig;
 
-void batch_rig_begin(batch_rig *rig);
+/* Ends with its block, as OWNED_BATCH. */
+batch_rig batch_rig_begin(void);
 
 /* The same for another key, which is freed with the rig. */
-void batch_rig_begin_with(batch_rig *rig, tenon_key *key);
+batch_rig batch_rig_begin_with(tenon_key *key);
 void batch_rig_end(batch_rig *rig);
+#define OWNED_BATCH __attribute__((cleanup(batch_rig_end))) batch_rig
+#define TEST_BATCH(test_name) TEST_WITH(test_name, batch_rig, rig, batch_rig_begin(), batch_rig_end)
 
 /* What stands for the digest of a request with this number: SHA-256 of its decimal digits. */
 void batch_rig_digest(tenon_digest *out, size_t number);

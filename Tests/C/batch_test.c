@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "batch/batch.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "batch_rig.h"
-#include "tenon/encoding.h"
 
 /* ---- Tests/Vectors/batch.txt: trees ---- */
 
@@ -50,36 +45,31 @@ static void check_tree(batch_rig *rig, char **text, size_t size)
     CHECK_SAME(bytes, tenoni_batch_member(rig->batch, bytes, size - 1), expected, n);
 }
 
-TEST(batch_vectors_of_trees)
+TEST_BATCH(batch_vectors_of_trees)
 {
     char *text = test_vectors("batch.txt"), *at = text, *name, *value;
     size_t trees = 0;
-    batch_rig rig;
-    batch_rig_begin(&rig);
     while (test_line(&at, &name, &value) && strcmp(name, "[request]") != 0) {
         if (strcmp(name, "Size") != 0)
             continue;
         test_about("size %s", value);
-        check_tree(&rig, &at, strtoul(value, NULL, 10));
+        check_tree(rig, &at, strtoul(value, NULL, 10));
         trees++;
     }
     CHECK_NUMBER(trees, 15);
-    batch_rig_end(&rig);
     free(text);
 }
 
 /* RFC 9162, 2.1.5: the paths in a tree of seven leaves, by the names that it gives to the nodes. */
-TEST(batch_tree_of_rfc_9162)
+TEST_BATCH(batch_tree_of_rfc_9162)
 {
     static const struct {
         size_t index, steps;
     } paths[] = {{0, 3}, {3, 3}, {4, 3}, {6, 2}};
     tenon_digest leaf[7], g, h, i, k, l, digest;
     uint8_t bytes[TENONI_MEMBER_MAX];
-    batch_rig rig;
-    batch_rig_begin(&rig);
-    batch_rig_fill(&rig, 7);
-    CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
+    batch_rig_fill(rig, 7);
+    CHECK_OK(tenon_key_sign_batch(rig->key, rig->batch));
     for (size_t n = 0; n < COUNT(leaf); n++) {
         batch_rig_digest(&digest, n);
         CHECK_OK(tenoni_leaf(&leaf[n], &digest));
@@ -93,32 +83,29 @@ TEST(batch_tree_of_rfc_9162)
         {&leaf[1], &h, &l}, {&leaf[2], &g, &l}, {&leaf[5], &leaf[6], &k}, {&i, &k, NULL}};
     for (size_t n = 0; n < COUNT(paths); n++) {
         test_about("path of leaf %zu", paths[n].index);
-        CHECK_NUMBER(tenoni_batch_member(rig.batch, bytes, paths[n].index),
+        CHECK_NUMBER(tenoni_batch_member(rig->batch, bytes, paths[n].index),
                      TENONI_MEMBER_MIN + paths[n].steps * TENON_DIGEST_SIZE);
         for (size_t step = 0; step < paths[n].steps; step++)
             CHECK_BYTES(bytes + TENONI_MEMBER_MIN + step * TENON_DIGEST_SIZE, expected[n][step], TENON_DIGEST_SIZE);
     }
-    batch_rig_end(&rig);
 }
 
 /* Each member of each batch up to 39, and of one of 1,024, is accepted; and no index of another size fits its path. */
-TEST(batch_every_member_verifies)
+TEST_BATCH(batch_every_member_verifies)
 {
     const size_t up_to = test_rounds(39, 9);
-    batch_rig rig;
-    batch_rig_begin(&rig);
     for (size_t size = 1; size <= up_to; size++) {
-        batch_rig_fill(&rig, size);
-        CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
+        batch_rig_fill(rig, size);
+        CHECK_OK(tenon_key_sign_batch(rig->key, rig->batch));
         for (size_t index = 0; index < size; index++) {
             tenon_signed2 signed2;
             tenon_root root, other;
             tenon_digest digest;
             test_about("size %zu, index %zu", size, index);
-            batch_rig_member(rig.batch, &signed2, index);
+            batch_rig_member(rig->batch, &signed2, index);
             batch_rig_digest(&digest, index);
             CHECK_OK(tenon_signed2_root(&signed2, &root, &digest));
-            CHECK_OK(tenon_root_verify(rig.verifier, &root));
+            CHECK_OK(tenon_root_verify(rig->verifier, &root));
             for (uint32_t wrong = 0; wrong < size; wrong++) {
                 if (wrong == index || tenoni_steps(size, wrong) != signed2.steps)
                     continue;
@@ -128,22 +115,19 @@ TEST(batch_every_member_verifies)
             }
         }
     }
-    batch_rig_end(&rig);
 }
 
 /* ---- The states of a batch ---- */
 
-TEST(batch_of_too_many)
+TEST_BATCH(batch_of_too_many)
 {
     tenon_batch *batch = NULL;
     size_t index;
-    batch_rig rig;
     tenon_digest digest = {{0}};
-    batch_rig_begin(&rig);
-    CHECK_STATUS(tenon_batch_new(&batch, &rig.public_key, 0), TENON_ERROR_BATCH_SIZE);
-    CHECK_STATUS(tenon_batch_new(&batch, &rig.public_key, TENON_BATCH_MAX + 1), TENON_ERROR_BATCH_SIZE);
+    CHECK_STATUS(tenon_batch_new(&batch, &rig->public_key, 0), TENON_ERROR_BATCH_SIZE);
+    CHECK_STATUS(tenon_batch_new(&batch, &rig->public_key, TENON_BATCH_MAX + 1), TENON_ERROR_BATCH_SIZE);
     CHECK(batch == NULL);
-    CHECK_OK(tenon_batch_new(&batch, &rig.public_key, 2));
+    CHECK_OK(tenon_batch_new(&batch, &rig->public_key, 2));
     CHECK_OK(tenon_batch_add(batch, &index, &digest));
     CHECK_NUMBER(index, 0);
     CHECK_OK(tenon_batch_add(batch, &index, &digest));
@@ -153,42 +137,36 @@ TEST(batch_of_too_many)
     CHECK(batch == NULL);
     tenon_batch_free(&batch);
     tenon_batch_free(NULL);
-    batch_rig_end(&rig);
 }
 
-TEST(batch_states)
+TEST_BATCH(batch_states)
 {
     char text[TENON_SIGNATURE_VALUE_MAX];
     tenon_digest digest = {{1}};
     size_t n, index;
-    batch_rig rig;
-    batch_rig_begin(&rig);
-    tenon_batch_clear(rig.batch);
+    tenon_batch_clear(rig->batch);
     tenon_batch_clear(NULL);
-    CHECK_STATUS(tenon_key_sign_batch(rig.key, rig.batch), TENON_ERROR_BATCH_STATE);
-    CHECK_OK(tenon_batch_add(rig.batch, &index, &digest));
-    CHECK_STATUS(tenon_batch_signature(rig.batch, text, sizeof text, &n, 0), TENON_ERROR_BATCH_STATE);
+    CHECK_STATUS(tenon_key_sign_batch(rig->key, rig->batch), TENON_ERROR_BATCH_STATE);
+    CHECK_OK(tenon_batch_add(rig->batch, &index, &digest));
+    CHECK_STATUS(tenon_batch_signature(rig->batch, text, sizeof text, &n, 0), TENON_ERROR_BATCH_STATE);
     CHECK_NUMBER(n, 0);
-    CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
-    CHECK_STATUS(tenon_key_sign_batch(rig.key, rig.batch), TENON_ERROR_BATCH_STATE);
-    CHECK_STATUS(tenon_batch_add(rig.batch, &index, &digest), TENON_ERROR_BATCH_STATE);
-    CHECK_OK(tenon_batch_signature(rig.batch, text, sizeof text, &n, 0));
-    CHECK_STATUS(tenon_batch_signature(rig.batch, text, sizeof text, &n, 1), TENON_ERROR_BATCH_INDEX);
-    tenon_batch_clear(rig.batch);
-    CHECK_STATUS(tenon_batch_signature(rig.batch, text, sizeof text, &n, 0), TENON_ERROR_BATCH_STATE);
-    batch_rig_end(&rig);
+    CHECK_OK(tenon_key_sign_batch(rig->key, rig->batch));
+    CHECK_STATUS(tenon_key_sign_batch(rig->key, rig->batch), TENON_ERROR_BATCH_STATE);
+    CHECK_STATUS(tenon_batch_add(rig->batch, &index, &digest), TENON_ERROR_BATCH_STATE);
+    CHECK_OK(tenon_batch_signature(rig->batch, text, sizeof text, &n, 0));
+    CHECK_STATUS(tenon_batch_signature(rig->batch, text, sizeof text, &n, 1), TENON_ERROR_BATCH_INDEX);
+    tenon_batch_clear(rig->batch);
+    CHECK_STATUS(tenon_batch_signature(rig->batch, text, sizeof text, &n, 0), TENON_ERROR_BATCH_STATE);
 }
 
 TEST(batch_of_another_key)
 {
     OWNED_KEY other = NULL;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     batch_rig_fill(&rig, 3);
     CHECK_OK(tenon_software_key_generate(&other, 0));
     CHECK_STATUS(tenon_key_sign_batch(other, rig.batch), TENON_ERROR_KEYID);
     CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
-    batch_rig_end(&rig);
 }
 
 /* A key that failed leaves the batch as it was: nothing of it can be sent, and it may be signed again. */
@@ -197,8 +175,7 @@ TEST(batch_outlives_a_failure)
     char text[TENON_SIGNATURE_VALUE_MAX];
     OWNED_KEY key = NULL;
     size_t n;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     rig.slow.status = TENON_ERROR_TPM_TRANSPORT;
     CHECK_OK(batch_rig_slow_key(&rig, &key));
     batch_rig_fill(&rig, 5);
@@ -208,7 +185,6 @@ TEST(batch_outlives_a_failure)
     CHECK_OK(tenon_key_sign_batch(key, rig.batch));
     CHECK_NUMBER(rig.slow.commands, 2);
     CHECK_OK(tenon_batch_signature(rig.batch, text, sizeof text, &n, 2));
-    batch_rig_end(&rig);
 }
 
 OUTPUT(write_member)
@@ -217,34 +193,28 @@ OUTPUT(write_member)
     return tenon_batch_signature(rig->batch, (char *)out, n, written, 4);
 }
 
-TEST(batch_outputs)
+TEST_BATCH(batch_outputs)
 {
-    batch_rig rig;
-    batch_rig_begin(&rig);
-    batch_rig_fill(&rig, 5);
-    CHECK_OK(tenon_key_sign_batch(rig.key, rig.batch));
-    test_output_rule("member", write_member, &rig, NULL, 7 + (TENONI_MEMBER_MIN + 32 + 2) / 3 * 4 + 1);
-    batch_rig_end(&rig);
+    batch_rig_fill(rig, 5);
+    CHECK_OK(tenon_key_sign_batch(rig->key, rig->batch));
+    test_output_rule("member", write_member, rig, NULL, 7 + (TENONI_MEMBER_MIN + 32 + 2) / 3 * 4 + 1);
 }
 
-TEST(batch_bad_arguments)
+TEST_BATCH(batch_bad_arguments)
 {
     char text[TENON_SIGNATURE_VALUE_MAX];
     tenon_digest digest = {{0}};
     size_t n;
-    batch_rig rig;
-    batch_rig_begin(&rig);
-    CHECK_STATUS(tenon_batch_new(NULL, &rig.public_key, 1), TENON_ERROR_NULL);
-    tenon_batch *batch = rig.batch;
+    CHECK_STATUS(tenon_batch_new(NULL, &rig->public_key, 1), TENON_ERROR_NULL);
+    tenon_batch *batch = rig->batch;
     CHECK_STATUS(tenon_batch_new(&batch, NULL, 1), TENON_ERROR_NULL);
     CHECK(batch == NULL);
     CHECK_STATUS(tenon_batch_add(NULL, &n, &digest), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_batch_add(rig.batch, NULL, &digest), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_batch_add(rig.batch, &n, NULL), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_key_sign_batch(NULL, rig.batch), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_key_sign_batch(rig.key, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_batch_add(rig->batch, NULL, &digest), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_batch_add(rig->batch, &n, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_batch(NULL, rig->batch), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_batch(rig->key, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_batch_signature(NULL, text, sizeof text, &n, 0), TENON_ERROR_NULL);
-    batch_rig_end(&rig);
 }
 
 /* ---- Known roots ---- */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "proof/cbor.h"
 #include "test.h"
 
@@ -52,15 +50,14 @@ TEST(cbor_integers)
     }
 }
 
-typedef enum { INTEGER, BYTES, TEXT, ARRAY_OF_4, MAP_OF_2, KEY_ALG } wanted;
+enum { INTEGER, BYTES, TEXT, ARRAY_OF_4, MAP_OF_2, KEY_ALG };
 
-static tenon_status read_item(wanted what, const char *hex)
+static tenon_status read_item(int what, const char *hex)
 {
     tenoni_cbor_integer integer;
     tenoni_reader part;
     uint8_t bytes[64];
     size_t n = strlen(hex) / 2, count;
-    test_about("%s", hex);
     test_hex(bytes, n, hex);
     tenoni_reader reader = tenoni_reader_over(bytes, n);
     switch (what) {
@@ -79,73 +76,37 @@ static tenon_status read_item(wanted what, const char *hex)
     }
 }
 
-static const struct {
-    wanted what;
-    const char *hex;
-    tenon_status expected;
-} items[] = {
-    {INTEGER, "1817", TENON_ERROR_CBOR_NOT_MINIMAL},
-    {INTEGER, "1900ff", TENON_ERROR_CBOR_NOT_MINIMAL},
-    {INTEGER, "1a0000ffff", TENON_ERROR_CBOR_NOT_MINIMAL},
-    {INTEGER, "1b00000000ffffffff", TENON_ERROR_CBOR_NOT_MINIMAL},
-    {INTEGER, "3806", TENON_ERROR_CBOR_NOT_MINIMAL},
-    {INTEGER, "1c", TENON_ERROR_CBOR_TYPE},
-    {INTEGER, "1d", TENON_ERROR_CBOR_TYPE},
-    {INTEGER, "1e", TENON_ERROR_CBOR_TYPE},
-    {INTEGER, "1f", TENON_ERROR_CBOR_INDEFINITE},
-    {INTEGER, "40", TENON_ERROR_CBOR_TYPE},
-    {INTEGER, "c100", TENON_ERROR_CBOR_TYPE},           /* a tag */
-    {INTEGER, "c24106", TENON_ERROR_CBOR_TYPE},         /* a bignum */
-    {INTEGER, "f4", TENON_ERROR_CBOR_TYPE},             /* false */
-    {INTEGER, "f6", TENON_ERROR_CBOR_TYPE},             /* null */
-    {INTEGER, "f9c700", TENON_ERROR_CBOR_TYPE},         /* -7.0 */
-    {INTEGER, "fac0e00000", TENON_ERROR_CBOR_TYPE},     /* -7.0 */
-    {INTEGER, "fbc01c00000000", TENON_ERROR_CBOR_TYPE}, /* -7.0 */
-    {INTEGER, "ff", TENON_ERROR_CBOR_TYPE},             /* break */
-    {BYTES, "", TENON_ERROR_CBOR_TRUNCATED},
-    {BYTES, "40", TENON_OK},
-    {BYTES, "420102", TENON_OK},
-    {BYTES, "4201", TENON_ERROR_CBOR_TRUNCATED},
-    {BYTES, "5bffffffffffffffff", TENON_ERROR_CBOR_TRUNCATED},
-    {BYTES, "5a7fffffff00", TENON_ERROR_CBOR_TRUNCATED},
-    {BYTES, "580100", TENON_ERROR_CBOR_NOT_MINIMAL},
-    {BYTES, "5f40ff", TENON_ERROR_CBOR_INDEFINITE},
-    {BYTES, "60", TENON_ERROR_CBOR_TYPE},
-    {TEXT, "60", TENON_OK},
-    {TEXT, "6161", TENON_OK},
-    {TEXT, "62c328", TENON_OK}, /* not UTF-8: texts are compared with constants only */
-    {TEXT, "7f60ff", TENON_ERROR_CBOR_INDEFINITE},
-    {TEXT, "40", TENON_ERROR_CBOR_TYPE},
-    {ARRAY_OF_4, "80", TENON_OK},
-    {ARRAY_OF_4, "84", TENON_OK},
-    {ARRAY_OF_4, "85", TENON_ERROR_CBOR_COUNT},
-    {ARRAY_OF_4, "9b8000000000000000", TENON_ERROR_CBOR_COUNT},
-    {ARRAY_OF_4, "9803", TENON_ERROR_CBOR_NOT_MINIMAL},
-    {ARRAY_OF_4, "9fff", TENON_ERROR_CBOR_INDEFINITE},
-    {ARRAY_OF_4, "a0", TENON_ERROR_CBOR_TYPE},
-    {MAP_OF_2, "a2", TENON_OK},
-    {MAP_OF_2, "a1", TENON_ERROR_CBOR_COUNT},
-    {MAP_OF_2, "a3", TENON_ERROR_CBOR_COUNT},
-    {MAP_OF_2, "bbffffffffffffffff", TENON_ERROR_CBOR_COUNT},
-    {MAP_OF_2, "b802", TENON_ERROR_CBOR_NOT_MINIMAL},
-    {MAP_OF_2, "bfff", TENON_ERROR_CBOR_INDEFINITE},
-    {MAP_OF_2, "82", TENON_ERROR_CBOR_TYPE},
-    {KEY_ALG, "63616c67", TENON_OK},
-    {KEY_ALG, "63736967", TENON_ERROR_CBOR_KEY},
-    {KEY_ALG, "63616c66", TENON_ERROR_CBOR_KEY},
-    {KEY_ALG, "62616c", TENON_ERROR_CBOR_KEY},
-    {KEY_ALG, "64616c6700", TENON_ERROR_CBOR_KEY},
-    {KEY_ALG, "60", TENON_ERROR_CBOR_KEY},
-    {KEY_ALG, "43616c67", TENON_ERROR_CBOR_TYPE},
-    {KEY_ALG, "01", TENON_ERROR_CBOR_TYPE},
-    {KEY_ALG, "63616c", TENON_ERROR_CBOR_TRUNCATED},
+static const test_texts items[] = {
+    {TENON_ERROR_CBOR_NOT_MINIMAL, INTEGER, {"1817", "1900ff", "1a0000ffff", "1b00000000ffffffff", "3806"}},
+    {TENON_ERROR_CBOR_TYPE, INTEGER, {"1c", "1d", "1e", "40", "ff" /* break */}},
+    /* A tag, a bignum, false, null, and -7.0 in each size. */
+    {TENON_ERROR_CBOR_TYPE, INTEGER, {"c100", "c24106", "f4", "f6", "f9c700", "fac0e00000", "fbc01c00000000"}},
+    {TENON_ERROR_CBOR_INDEFINITE, INTEGER, {"1f"}},
+    {TENON_OK, BYTES, {"40", "420102"}},
+    {TENON_ERROR_CBOR_TRUNCATED, BYTES, {"", "4201", "5bffffffffffffffff", "5a7fffffff00"}},
+    {TENON_ERROR_CBOR_NOT_MINIMAL, BYTES, {"580100"}},
+    {TENON_ERROR_CBOR_INDEFINITE, BYTES, {"5f40ff"}},
+    {TENON_ERROR_CBOR_TYPE, BYTES, {"60"}},
+    {TENON_OK, TEXT, {"60", "6161", "62c328"}}, /* not UTF-8: texts are compared with constants only */
+    {TENON_ERROR_CBOR_INDEFINITE, TEXT, {"7f60ff"}},
+    {TENON_ERROR_CBOR_TYPE, TEXT, {"40"}},
+    {TENON_OK, ARRAY_OF_4, {"80", "84"}},
+    {TENON_ERROR_CBOR_COUNT, ARRAY_OF_4, {"85", "9b8000000000000000"}},
+    {TENON_ERROR_CBOR_NOT_MINIMAL, ARRAY_OF_4, {"9803"}},
+    {TENON_ERROR_CBOR_INDEFINITE, ARRAY_OF_4, {"9fff"}},
+    {TENON_ERROR_CBOR_TYPE, ARRAY_OF_4, {"a0"}},
+    {TENON_OK, MAP_OF_2, {"a2"}},
+    {TENON_ERROR_CBOR_COUNT, MAP_OF_2, {"a1", "a3", "bbffffffffffffffff"}},
+    {TENON_ERROR_CBOR_NOT_MINIMAL, MAP_OF_2, {"b802"}},
+    {TENON_ERROR_CBOR_INDEFINITE, MAP_OF_2, {"bfff"}},
+    {TENON_ERROR_CBOR_TYPE, MAP_OF_2, {"82"}},
+    {TENON_OK, KEY_ALG, {"63616c67"}},
+    {TENON_ERROR_CBOR_KEY, KEY_ALG, {"63736967", "63616c66", "62616c", "64616c6700", "60"}},
+    {TENON_ERROR_CBOR_TYPE, KEY_ALG, {"43616c67", "01"}},
+    {TENON_ERROR_CBOR_TRUNCATED, KEY_ALG, {"63616c"}},
 };
 
-TEST(cbor_items)
-{
-    for (size_t i = 0; i < COUNT(items); i++)
-        CHECK_STATUS(read_item(items[i].what, items[i].hex), items[i].expected);
-}
+TEST(cbor_items) { test_each_text(items, COUNT(items), read_item); }
 
 TEST(cbor_strings_are_written_as_read)
 {

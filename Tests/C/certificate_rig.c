@@ -2,10 +2,6 @@
 #include "certificate_rig.h"
 #include "proof/ek_rules.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- Keys ---- */
 
 const uint8_t rig_ak_scalar[TENON_SCALAR_SIZE] = {0xa1, 1, 2, 3};

@@ -3,7 +3,6 @@
 #define CERTIFICATE_RIG_H
 
 #include "proof/certificate.h"
-#include "tenon/activate.h"
 #include "test.h"
 
 /* The vectors of Tests/Vectors/certificates, and certificates that the tests make, with the keys that sign them. */

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/der.h"
 #include "certificate_rig.h"
 #include "proof/date.h"
@@ -132,78 +129,47 @@ TEST(certificate_serial_behind_a_zero)
     CHECK_STATUS(tenoni_certificate_read(&read, copy, der.n), TENON_RULE_22_CERTIFICATE);
 }
 
-static void trim(const char *hex, size_t start, size_t size)
+/* What trim returns of it: the size, at this place; or that it refuses it. */
+static void check_trimmed(const char *const *texts, size_t count, size_t start, size_t size)
 {
-    size_t n;
-    OWNED uint8_t *bytes = test_hex_all(hex, &n);
-    tenon_bytes found = {(const uint8_t *)hex, 1};
-    test_about("%s", hex);
-    if (size != 0) {
-        CHECK_OK(tenon_certificate_trim(&found, bytes, n));
-        CHECK(found.bytes == bytes + start && found.n == size);
-    } else {
-        CHECK_CLEARS(tenon_certificate_trim(&found, bytes, n), TENON_ERROR_CERTIFICATE_FORM, &found);
+    for (size_t i = 0; i < count; i++) {
+        size_t n;
+        OWNED uint8_t *bytes = test_hex_all(texts[i], &n);
+        tenon_bytes found = {bytes, 1};
+        test_about("%s", texts[i]);
+        if (size != 0) {
+            CHECK_OK(tenon_certificate_trim(&found, bytes, n));
+            CHECK(found.bytes == bytes + start && found.n == size);
+        } else {
+            CHECK_CLEARS(tenon_certificate_trim(&found, bytes, n), TENON_ERROR_CERTIFICATE_FORM, &found);
+        }
     }
 }
 
 TEST(certificate_trimmed)
 {
-    trim("3000", 0, 2);
-    trim("30020500", 0, 4);
-    trim("300000", 0, 2);
-    trim("3000ffffffff", 0, 2);
-    trim("300000ff00ff", 0, 2);
-    trim("3000ff01ff", 0, 0);
-    trim("30003000", 0, 0);
-    trim("1001000002"
-         "3000",
-         5, 2);
-    trim("1001000002"
-         "3000"
-         "ffff",
-         5, 2);
-    trim("1001000004"
-         "3000"
-         "0000"
-         "ff",
-         5, 2);
-    trim("1001000004"
-         "3000"
-         "00",
-         0, 0); /* the size is beyond the end */
-    trim("1001000003"
-         "3000"
-         "01",
-         0, 0);
-    trim("1001000001"
-         "3000",
-         0, 0); /* the size ends within it */
-    trim("1001000003"
-         "3000"
-         "ff"
-         "01",
-         0, 0);
-    trim("1001000002"
-         "3000"
-         "01",
-         0, 0);
-    trim("1001010002"
-         "3000",
-         0, 0); /* a hash of a certificate */
-    trim("1002000002"
-         "3000",
-         0, 0);
-    trim("1001000000", 0, 0);
-    trim("10010000", 0, 0);
-    trim("10", 0, 0);
-    trim("", 0, 0);
-    trim("30", 0, 0);
-    trim("300100", 0, 3);
-    trim("3003ffff", 0, 0);
-    trim("ffffffff", 0, 0);
-    trim("3080"
-         "0000",
-         0, 0);
+    static const char *const two[] = {"3000", "300000", "3000ffffffff", "300000ff00ff"}, *const three[] = {"300100"},
+                             *const four[] = {"30020500"};
+    /* Behind the head of a file in NV: its tag, its type, and the size of what follows. */
+    static const char *const behind[] = {"10010000023000", "10010000023000ffff", "100100000430000000ff"};
+    static const char *const bad[] = {"3000ff01ff", "30003000", "30", "3003ffff", "ffffffff", "30800000", ""};
+    /* Sizes beyond the end, or that end within it; a hash of a certificate. */
+    static const char *const bad_behind[] = {"10",
+                                             "10010000",
+                                             "1001000000",
+                                             "1001000004300000",
+                                             "1001000003300001",
+                                             "10010000013000",
+                                             "10010000033000ff01",
+                                             "1001000002300001",
+                                             "10010100023000",
+                                             "10020000023000"};
+    check_trimmed(two, COUNT(two), 0, 2);
+    check_trimmed(three, COUNT(three), 0, 3);
+    check_trimmed(four, COUNT(four), 0, 4);
+    check_trimmed(behind, COUNT(behind), 5, 2);
+    check_trimmed(bad, COUNT(bad), 0, 0);
+    check_trimmed(bad_behind, COUNT(bad_behind), 0, 0);
 }
 
 TEST(certificate_trimmed_whole)

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "certificate_rig.h"
 
 /* Wycheproof's signatures with P-256 and SHA-256, through the door that certificates use. */
@@ -52,27 +49,19 @@ static tenon_status expected_of(const char *verify)
 
 TEST(certified_key_hard_signatures)
 {
-    char *text = test_vectors("p256-hard.txt"), *at = text, *name, *value;
+    OWNED char *text = test_vectors("p256-hard.txt");
+    char *at = text, *name, *value;
     uint8_t point[65] = {4}, r[32], s[32];
     tenoni_message_digest digest = {.hash = TENONI_SHA256};
     tenoni_certified_key key = {.kind = TENONI_KEY_P256, .modulus_or_point = tenoni_reader_over(point, sizeof point)};
+    const test_field fields[] = {
+        {"Qx", point + 1, 32}, {"Qy", point + 33, 32}, {"H", digest.bytes, 32}, {"R", r, 32}, {"S", s, 32}};
     size_t count = 0, every = test_rounds(1, 5);
     while (test_line(&at, &name, &value)) {
         if (strcmp(name, "Name") == 0)
             test_about("%s", value);
-        else if (strcmp(name, "Qx") == 0)
-            test_hex(point + 1, 32, value);
-        else if (strcmp(name, "Qy") == 0)
-            test_hex(point + 33, 32, value);
-        else if (strcmp(name, "H") == 0)
-            test_hex(digest.bytes, 32, value);
-        else if (strcmp(name, "R") == 0)
-            test_hex(r, sizeof r, value);
-        else if (strcmp(name, "S") == 0)
-            test_hex(s, sizeof s, value);
-        else if (strcmp(name, "Verify") == 0 && count++ % every == 0)
+        if (!test_take(fields, COUNT(fields), name, value) && strcmp(name, "Verify") == 0 && count++ % every == 0)
             CHECK_STATUS(tenoni_ecdsa_verify(&key, &digest, r, s), expected_of(value));
     }
     CHECK(count > 20);
-    free(text);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crypto/protection.h"
 
-#include <string.h>
-
 #include "test.h"
 
 /* NIST SP 800-38A, F.3.13 to F.3.18: CFB128 with AES-128 and AES-256. */

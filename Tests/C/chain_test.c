@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "certificate_rig.h"
 
 static tenon_status verify(const certificate_case *one)
@@ -44,8 +41,7 @@ static void change(certificate_case *one, size_t which, size_t step)
 {
     tenon_bytes good = one->chain[which];
     for (size_t i = 0; i < good.n; i += step) {
-        OWNED uint8_t *copy = malloc(good.n);
-        memcpy(copy, good.bytes, good.n);
+        OWNED uint8_t *copy = test_copy(good.bytes, good.n);
         copy[i] ^= (uint8_t)(1 << i % 8);
         one->chain[which] = (tenon_bytes){copy, good.n};
         test_about("certificate %zu, byte %zu", which, i);
@@ -59,8 +55,7 @@ static void cut(certificate_case *one, size_t which)
 {
     tenon_bytes good = one->chain[which];
     for (size_t n = 0; n < good.n; n++) {
-        OWNED uint8_t *copy = malloc(n != 0 ? n : 1);
-        memcpy(copy, good.bytes, n);
+        OWNED uint8_t *copy = test_copy(good.bytes, n);
         one->chain[which] = (tenon_bytes){copy, n};
         test_about("certificate %zu, %zu bytes", which, n);
         CHECK_STATUS(verify(one), TENON_RULE_22_CERTIFICATE);
@@ -91,8 +86,7 @@ TEST(chain_signature_is_over_its_own_bytes)
 {
     certificate_case one = certificate_case_named("below the root");
     tenoni_certificate read;
-    OWNED uint8_t *copy = malloc(one.chain[0].n);
-    memcpy(copy, one.chain[0].bytes, one.chain[0].n);
+    OWNED uint8_t *copy = test_copy(one.chain[0].bytes, one.chain[0].n);
     CHECK_OK(tenoni_certificate_read(&read, copy, one.chain[0].n));
     copy[one.chain[0].n - 1] ^= 1;
     one.chain[0].bytes = copy;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proof/credential.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 enum { CASES = 9, LARGEST = TENON_CREDENTIAL_MAX };
@@ -16,77 +13,70 @@ typedef struct {
     tenoni_credential_part credential, encrypted;
 } credential_case;
 
-static void read_field(credential_case *c, const char *name, const char *value)
+/* A field of any size up to the room that there is. */
+static void take(uint8_t *out, size_t room, size_t *n, const char *value)
 {
-    size_t n = strlen(value) / 2;
-    if (strcmp(name, "Kind") == 0) {
-        memset(c, 0, sizeof *c);
-        c->ek.kind = (uint32_t)(value[0] - '0');
-    } else if (strcmp(name, "Key") == 0 && n <= sizeof c->ek.key) {
-        test_hex(c->ek.key, n, value);
-        c->ek.key_n = n;
-    } else if (strcmp(name, "Name") == 0) {
-        test_hex(c->name, sizeof c->name, value);
-    } else if (strcmp(name, "Secret") == 0 && n <= sizeof c->secret) {
-        test_hex(c->secret, n, value);
-        c->secret_n = n;
-    } else if (strcmp(name, "Draw") == 0) {
-        test_hex(c->draw.secret, sizeof c->draw.secret, value);
-    } else if (strcmp(name, "Salt") == 0) {
-        test_hex(c->draw.salt, sizeof c->draw.salt, value);
-    } else if (strcmp(name, "Credential") == 0 && n <= LARGEST) {
-        test_hex(c->credential.bytes, n, value);
-        c->credential.n = n;
-    } else if (strcmp(name, "Encrypted") == 0 && n <= LARGEST) {
-        test_hex(c->encrypted.bytes, n, value);
-        c->encrypted.n = n;
-    }
+    if (CHECK(strlen(value) / 2 <= room))
+        test_hex(out, *n = strlen(value) / 2, value);
 }
 
 /* The records of credential.txt's [credential], each of which ends with Encrypted. */
 static void read_cases(credential_case *out)
 {
-    char *text = test_vectors("credential.txt"), *at = text, *name, *value;
+    OWNED char *text = test_vectors("credential.txt");
+    char *at = test_section(text, "[credential]"), *name, *value;
     size_t count = 0;
-    bool inside = false;
-    memset(out, 0, CASES * sizeof *out);
-    while (test_line(&at, &name, &value)) {
-        if (name[0] == '[')
-            inside = strcmp(name, "[credential]") == 0;
-        else if (inside && count < CASES)
-            read_field(&out[count], name, value);
-        count += inside && strcmp(name, "Encrypted") == 0;
+    credential_case c;
+    const test_field fields[] = {{"Name", c.name, sizeof c.name},
+                                 {"Draw", c.draw.secret, sizeof c.draw.secret},
+                                 {"Salt", c.draw.salt, sizeof c.draw.salt}};
+    while (test_section_line(&at, &name, &value) && count < CASES) {
+        (void)test_take(fields, COUNT(fields), name, value);
+        if (strcmp(name, "Kind") == 0)
+            c = (credential_case){.ek = {.kind = (uint32_t)(value[0] - '0')}};
+        else if (strcmp(name, "Key") == 0)
+            take(c.ek.key, sizeof c.ek.key, &c.ek.key_n, value);
+        else if (strcmp(name, "Secret") == 0)
+            take(c.secret, sizeof c.secret, &c.secret_n, value);
+        else if (strcmp(name, "Credential") == 0)
+            take(c.credential.bytes, LARGEST, &c.credential.n, value);
+        else if (strcmp(name, "Encrypted") == 0) {
+            take(c.encrypted.bytes, LARGEST, &c.encrypted.n, value);
+            out[count++] = c;
+        }
     }
     CHECK_NUMBER(count, CASES);
-    free(text);
 }
 
-TEST(credential_knows_its_vectors)
-{
-    credential_case cases[CASES];
-    read_cases(cases);
-    for (size_t i = 0; i < CASES; i++) {
-        const credential_case *c = &cases[i];
-        tenoni_credential_part credential, encrypted;
-        test_about("case %zu", i);
-        CHECK_OK(tenoni_credential_make(&credential, &encrypted, &c->ek, c->name, c->secret, c->secret_n, &c->draw));
-        CHECK_SAME(credential.bytes, credential.n, c->credential.bytes, c->credential.n);
-        CHECK_SAME(encrypted.bytes, encrypted.n, c->encrypted.bytes, c->encrypted.n);
-    }
-}
+/* A test with each of the cases. */
+#define TEST_EACH_CASE(test_name)                                                                                      \
+    static void test_name##_with(const credential_case *c);                                                            \
+    TEST(test_name)                                                                                                    \
+    {                                                                                                                  \
+        credential_case cases[CASES];                                                                                  \
+        read_cases(cases);                                                                                             \
+        for (size_t i = 0; i < CASES; i++) {                                                                           \
+            test_about("case %zu", i);                                                                                 \
+            test_name##_with(&cases[i]);                                                                               \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void test_name##_with(const credential_case *c)
 
-TEST(credential_scalar_out_of_range_is_drawn_again)
+TEST_EACH_CASE(credential_knows_its_vectors)
 {
-    credential_case cases[CASES];
     tenoni_credential_part credential, encrypted;
-    read_cases(cases);
-    for (size_t i = 0; i < CASES; i++) {
-        credential_case *c = &cases[i];
-        test_about("case %zu", i);
-        memset(c->draw.secret, 0, sizeof c->draw.secret);
-        CHECK_STATUS(tenoni_credential_make(&credential, &encrypted, &c->ek, c->name, c->secret, c->secret_n, &c->draw),
-                     c->ek.kind == TENON_EK_RSA_2048 ? TENON_OK : TENON_ERROR_SCALAR_RANGE);
-    }
+    CHECK_OK(tenoni_credential_make(&credential, &encrypted, &c->ek, c->name, c->secret, c->secret_n, &c->draw));
+    CHECK_SAME(credential.bytes, credential.n, c->credential.bytes, c->credential.n);
+    CHECK_SAME(encrypted.bytes, encrypted.n, c->encrypted.bytes, c->encrypted.n);
+}
+
+TEST_EACH_CASE(credential_scalar_out_of_range_is_drawn_again)
+{
+    tenoni_credential_draw draw = c->draw;
+    tenoni_credential_part credential, encrypted;
+    memset(draw.secret, 0, sizeof draw.secret);
+    CHECK_STATUS(tenoni_credential_make(&credential, &encrypted, &c->ek, c->name, c->secret, c->secret_n, &draw),
+                 c->ek.kind == TENON_EK_RSA_2048 ? TENON_OK : TENON_ERROR_SCALAR_RANGE);
 }
 
 typedef struct {
@@ -101,54 +91,43 @@ static tenon_status make(made *out, const credential_case *c)
                                  &out->encrypted_n, &c->ek, c->name, sizeof c->name, c->secret, c->secret_n);
 }
 
-TEST(credential_is_another_each_time)
+TEST_EACH_CASE(credential_is_another_each_time)
 {
-    credential_case cases[CASES];
-    read_cases(cases);
-    for (size_t i = 0; i < CASES; i++) {
-        made first, second;
-        test_about("case %zu", i);
-        CHECK_OK(make(&first, &cases[i]));
-        CHECK_OK(make(&second, &cases[i]));
-        CHECK_NUMBER(first.credential_n, cases[i].credential.n);
-        CHECK_NUMBER(first.encrypted_n, cases[i].encrypted.n);
-        /* The sizes are in front and not random; 16 bytes of each part are. */
-        CHECK(memcmp(first.credential + 4, second.credential + 4, 16) != 0);
-        CHECK(memcmp(first.encrypted + 8, second.encrypted + 8, 16) != 0);
-        CHECK_NUMBER(first.credential[first.credential_n], 0xa5);
-        CHECK_NUMBER(first.encrypted[first.encrypted_n], 0xa5);
-    }
+    made first, second;
+    CHECK_OK(make(&first, c));
+    CHECK_OK(make(&second, c));
+    CHECK_NUMBER(first.credential_n, c->credential.n);
+    CHECK_NUMBER(first.encrypted_n, c->encrypted.n);
+    /* The sizes are in front and not random; 16 bytes of each part are. */
+    CHECK(memcmp(first.credential + 4, second.credential + 4, 16) != 0);
+    CHECK(memcmp(first.encrypted + 8, second.encrypted + 8, 16) != 0);
+    CHECK_NUMBER(first.credential[first.credential_n], 0xa5);
+    CHECK_NUMBER(first.encrypted[first.encrypted_n], 0xa5);
 }
 
-TEST(credential_sizes)
+TEST_EACH_CASE(credential_sizes)
 {
-    credential_case cases[CASES];
-    read_cases(cases);
-    for (size_t i = 0; i < CASES; i++) {
-        const credential_case *c = &cases[i];
-        uint8_t untouched[LARGEST];
-        memset(untouched, 0xa5, sizeof untouched);
-        test_about("case %zu", i);
-        for (size_t less = 0; less < 4; less++) {
-            made out;
-            memset(&out, 0xa5, sizeof out);
-            size_t a = c->credential.n - (less & 1), b = c->encrypted.n - (less >> 1);
-            CHECK_STATUS(tenon_credential_make(out.credential, a, &out.credential_n, out.encrypted, b, &out.encrypted_n,
-                                               &c->ek, c->name, sizeof c->name, c->secret, c->secret_n),
-                         less == 0 ? TENON_OK : TENON_ERROR_BUFFER_TOO_SMALL);
-            CHECK_NUMBER(out.credential_n, c->credential.n);
-            CHECK_NUMBER(out.encrypted_n, c->encrypted.n);
-            CHECK(less == 0 ||
-                  (CHECK_BYTES(out.credential, untouched, LARGEST) && CHECK_BYTES(out.encrypted, untouched, LARGEST)));
-        }
-        size_t credential_n = 0, encrypted_n = 0;
-        CHECK_STATUS(tenon_credential_make(NULL, 0, &credential_n, NULL, 0, &encrypted_n, &c->ek, c->name,
-                                           sizeof c->name, c->secret, c->secret_n),
-                     TENON_ERROR_BUFFER_TOO_SMALL);
-        CHECK_NUMBER(credential_n, c->credential.n);
-        CHECK_NUMBER(encrypted_n, c->encrypted.n);
-        CHECK(c->credential.n <= TENON_CREDENTIAL_MAX && c->encrypted.n <= TENON_CREDENTIAL_MAX);
+    uint8_t untouched[LARGEST];
+    memset(untouched, 0xa5, sizeof untouched);
+    for (size_t less = 0; less < 4; less++) {
+        made out;
+        memset(&out, 0xa5, sizeof out);
+        size_t a = c->credential.n - (less & 1), b = c->encrypted.n - (less >> 1);
+        CHECK_STATUS(tenon_credential_make(out.credential, a, &out.credential_n, out.encrypted, b, &out.encrypted_n,
+                                           &c->ek, c->name, sizeof c->name, c->secret, c->secret_n),
+                     less == 0 ? TENON_OK : TENON_ERROR_BUFFER_TOO_SMALL);
+        CHECK_NUMBER(out.credential_n, c->credential.n);
+        CHECK_NUMBER(out.encrypted_n, c->encrypted.n);
+        CHECK(less == 0 ||
+              (CHECK_BYTES(out.credential, untouched, LARGEST) && CHECK_BYTES(out.encrypted, untouched, LARGEST)));
     }
+    size_t credential_n = 0, encrypted_n = 0;
+    CHECK_STATUS(tenon_credential_make(NULL, 0, &credential_n, NULL, 0, &encrypted_n, &c->ek, c->name, sizeof c->name,
+                                       c->secret, c->secret_n),
+                 TENON_ERROR_BUFFER_TOO_SMALL);
+    CHECK_NUMBER(credential_n, c->credential.n);
+    CHECK_NUMBER(encrypted_n, c->encrypted.n);
+    CHECK(c->credential.n <= TENON_CREDENTIAL_MAX && c->encrypted.n <= TENON_CREDENTIAL_MAX);
     CHECK_NUMBER(tenon_credential_max(), TENON_CREDENTIAL_MAX);
     CHECK_NUMBER(tenon_activation_secret_size(), 32);
 }
@@ -162,40 +141,32 @@ static void check_refused(const credential_case *c, tenon_status why)
 }
 
 /* With this change, a good case is refused. */
-#define REFUSED(change, why) (c = cases[i], (void)(change), check_refused(&c, why))
+#define REFUSED(change, why) (bad = *c, (void)(change), check_refused(&bad, why))
 
-TEST(credential_refuses_keys_that_are_none)
+TEST_EACH_CASE(credential_refuses_keys_that_are_none)
 {
-    credential_case cases[CASES], c;
-    read_cases(cases);
-    for (size_t i = 0; i < CASES; i++) {
-        test_about("case %zu", i);
-        REFUSED(c.ek.key[c.ek.key_n - 1] ^= 1, TENON_RULE_36_EK_KEY); /* even; or off the curve */
-        REFUSED(memset(c.ek.key, 0, c.ek.key_n), TENON_RULE_36_EK_KEY);
-        if (cases[i].ek.kind == TENON_EK_RSA_2048)
-            REFUSED(c.ek.key[0] &= 0x7f, TENON_RULE_36_EK_KEY); /* 2047 bits */
-        else
-            REFUSED(memset(c.ek.key, 0xff, c.ek.key_n), TENON_RULE_36_EK_KEY); /* not below p */
-    }
+    credential_case bad;
+    REFUSED(bad.ek.key[bad.ek.key_n - 1] ^= 1, TENON_RULE_36_EK_KEY); /* even; or off the curve */
+    REFUSED(memset(bad.ek.key, 0, bad.ek.key_n), TENON_RULE_36_EK_KEY);
+    if (c->ek.kind == TENON_EK_RSA_2048)
+        REFUSED(bad.ek.key[0] &= 0x7f, TENON_RULE_36_EK_KEY); /* 2047 bits */
+    else
+        REFUSED(memset(bad.ek.key, 0xff, bad.ek.key_n), TENON_RULE_36_EK_KEY); /* not below p */
 }
 
-TEST(credential_refuses_arguments)
+TEST_EACH_CASE(credential_refuses_arguments)
 {
-    credential_case cases[CASES], c;
-    read_cases(cases);
-    for (size_t i = 0; i < CASES; i++) {
-        test_about("case %zu", i);
-        size_t most = cases[i].ek.kind == TENON_EK_P384 ? 48 : 32;
-        REFUSED(c.ek.key_n--, TENON_ERROR_OPTIONS);
-        REFUSED(c.ek.kind = c.ek.kind % 3 + 1, TENON_ERROR_OPTIONS);
-        REFUSED(c.ek.kind = 0, TENON_ERROR_OPTIONS);
-        REFUSED(c.ek.kind = 4, TENON_ERROR_OPTIONS);
-        REFUSED(c.secret_n = 0, TENON_ERROR_EMPTY);
-        if (most < sizeof c.secret)
-            REFUSED(c.secret_n = most + 1, TENON_ERROR_TOO_LARGE);
-        REFUSED(c.name[1] = 0x0c, TENON_ERROR_OPTIONS);
-        REFUSED(c.name[0] = 1, TENON_ERROR_OPTIONS);
-    }
+    credential_case bad;
+    size_t most = c->ek.kind == TENON_EK_P384 ? 48 : 32;
+    REFUSED(bad.ek.key_n--, TENON_ERROR_OPTIONS);
+    REFUSED(bad.ek.kind = bad.ek.kind % 3 + 1, TENON_ERROR_OPTIONS);
+    REFUSED(bad.ek.kind = 0, TENON_ERROR_OPTIONS);
+    REFUSED(bad.ek.kind = 4, TENON_ERROR_OPTIONS);
+    REFUSED(bad.secret_n = 0, TENON_ERROR_EMPTY);
+    if (most < sizeof bad.secret)
+        REFUSED(bad.secret_n = most + 1, TENON_ERROR_TOO_LARGE);
+    REFUSED(bad.name[1] = 0x0c, TENON_ERROR_OPTIONS);
+    REFUSED(bad.name[0] = 1, TENON_ERROR_OPTIONS);
 }
 
 /* NULL in each place, and Names of another length. */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "certificate_rig.h"
 #include "proof/ek_rules.h"
 

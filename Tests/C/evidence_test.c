@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "proof_rig.h"
-#include "tenon/activate.h"
 
 /*
  * Tests/Vectors/evidence.txt: proofs that a software TPM made, the policy for each, and the verdict. One test judges

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -18,8 +15,6 @@
 #include "keri_rig.h"
 #include "native_rig.h"
 #include "proof_rig.h"
-#include "test.h"
-#include "tpm_rig.h"
 
 /*
  * Every allocation and every getrandom fails once, by -Wl,--wrap. Linked against libmbedcrypto.a mbedTLS's own
@@ -64,8 +59,8 @@ __attribute__((constructor)) static void hook(void)
 TEST(fault_openssl_is_hooked) { CHECK_NUMBER(hooked, 1); }
 #endif
 
-static _Thread_local enum { WELL, BROKEN, INTERRUPTED, SLOW, HIGH, EMPTY } kernel;
-static _Thread_local int kernel_calls;
+enum { WELL, BROKEN, INTERRUPTED, SLOW, HIGH, EMPTY };
+static _Thread_local int kernel, kernel_calls;
 
 ssize_t __wrap_getrandom(void *out, size_t n, unsigned flags)
 {
@@ -81,6 +76,16 @@ ssize_t __wrap_getrandom(void *out, size_t n, unsigned flags)
         return (ssize_t)n;
     }
     return __real_getrandom(out, kernel == SLOW && n > 1 ? 1 : n, flags);
+}
+
+/* The call, with a kernel that answers in this way. */
+static tenon_status under(int way, tenon_status (*run)(void))
+{
+    kernel_calls = 0;
+    kernel = way;
+    tenon_status status = run();
+    kernel = WELL;
+    return status;
 }
 
 static const uint8_t scalar[32] = {1, 2, 3};
@@ -101,7 +106,7 @@ static int set_up(void)
     CHECK_OK(tenon_key_public_key(random_key, &public_key));
     CHECK_OK(tenon_key_sign_digest(random_key, &signature, &digest));
     CHECK_OK(tenon_verifier_new(&verifier, &public_key));
-    keri_begin(&log_rig);
+    log_rig = keri_begin();
     keri_make(&log_rig, &inception, KERI_INCEPTION, 0);
     forged = signature;
     forged.bytes[40] ^= 1;
@@ -153,11 +158,7 @@ static tenon_status verify_forged(void)
 static tenon_status sign(const tenon_key *key)
 {
     tenon_signature out;
-    memset(&out, 0xa5, sizeof out);
-    tenon_status status = tenon_key_sign_digest(key, &out, &digest);
-    if (status != TENON_OK)
-        CHECK_ZERO(&out, sizeof out);
-    return status;
+    return CLEARED(tenon_key_sign_digest(key, &out, &digest), &out);
 }
 
 static tenon_status sign_random(void) { return sign(random_key); }
@@ -395,21 +396,20 @@ TEST(fault_no_memory_beside_a_tpm)
 }
 
 /* A value that was asked for in vain is not replaced, also where there is no memory to remember it. */
-TEST(fault_no_memory_for_an_unread_value)
+TEST_NATIVE(fault_no_memory_for_an_unread_value)
 {
-    OWNED_NATIVE rig = native_rig_start();
     CHECK(native_rig_stores("s", "k", "master"));
-    OWNED char *path = native_rig_file(&rig, "v-");
+    OWNED_FILE file = native_rig_open(rig, "v-");
     long number = 0;
     do {
-        native_rig_again(&rig);
-        CHECK_NUMBER(chmod(path, 0620), 0);
+        native_rig_again(rig);
+        CHECK_NUMBER(chmod(file.path, 0620), 0);
         allocation_failed = false;
         allocations_left = number;
         char *value = synheart_native_secure_load("s", "k");
         allocations_left = -1;
         CHECK_TEXT(value, NULL);
-        CHECK_NUMBER(chmod(path, 0600), 0);
+        CHECK_NUMBER(chmod(file.path, 0600), 0);
         CHECK(synheart_native_secure_store("s", "k", "new") != 0);
     } while (allocation_failed && ++number < 100);
     CHECK(number > 1);
@@ -447,10 +447,7 @@ TEST(fault_no_randomness)
     for (int i = 0; i < OPERATIONS; i++)
         for (int way = BROKEN; way <= EMPTY; way += EMPTY - BROKEN) {
             test_about("%s", operations[i].name);
-            kernel = way == BROKEN ? BROKEN : EMPTY;
-            kernel_calls = 0;
-            tenon_status status = operations[i].run();
-            kernel = WELL;
+            tenon_status status = under(way, operations[i].run);
             CHECK(kernel_calls > 0 || !operations[i].random);
             CHECK_STATUS(status, kernel_calls > 0 ? TENON_ERROR_RANDOM : TENON_OK);
         }
@@ -461,12 +458,8 @@ TEST(fault_randomness_in_pieces)
     STAGE;
     for (int i = 0; i < OPERATIONS; i++) {
         test_about("%s", operations[i].name);
-        kernel_calls = 0;
-        kernel = INTERRUPTED;
-        CHECK_OK(operations[i].run());
-        kernel = SLOW;
-        CHECK_OK(operations[i].run());
-        kernel = WELL;
+        CHECK_OK(under(INTERRUPTED, operations[i].run));
+        CHECK_OK(under(SLOW, operations[i].run));
     }
     uint8_t out[64];
     memset(out, 0, sizeof out);
@@ -493,10 +486,7 @@ TEST(fault_randomness_out_of_range)
     STAGE;
     for (size_t i = 0; i < COUNT(runs); i++) {
         test_about("run %zu", i);
-        kernel_calls = 0;
-        kernel = HIGH;
-        CHECK_OK(runs[i]());
-        kernel = WELL;
+        CHECK_OK(under(HIGH, runs[i]));
         CHECK(kernel_calls > 1);
     }
 }
@@ -505,9 +495,6 @@ TEST(fault_randomness_out_of_range)
 TEST(fault_randomness_of_a_credential)
 {
     STAGE;
-    kernel_calls = 0;
-    kernel = SLOW;
-    CHECK_OK(make_credential_rsa());
-    kernel = WELL;
+    CHECK_OK(under(SLOW, make_credential_rsa));
     CHECK_NUMBER(kernel_calls, 48 + 32);
 }

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
-#include "tenon/activate.h"
-#include "tenon/encoding.h"
-#include "tenon/request.h"
 #include "test.h"
 
 /* Tests/Vectors/folded.txt from the view of a service: no TPM is used. */
@@ -102,20 +96,11 @@ static void check_ak(const vector *v)
 
 static tenon_activation activation_of(const vector *v, const tenon_ek *ek, const char *origin)
 {
-    return (tenon_activation){
-        .size = sizeof(tenon_activation),
-        .origin = origin,
-        .origin_n = strlen(origin),
-        .app_id = v->texts[APP],
-        .app_id_n = strlen(v->texts[APP]),
-        .challenge = v->texts[CHALLENGE],
-        .challenge_n = strlen(v->texts[CHALLENGE]),
-        .public_key = v->texts[PUBLIC_KEY],
-        .public_key_n = strlen(v->texts[PUBLIC_KEY]),
-        .ek_id = ek->id,
-        .ak_name = v->values[AK_NAME].bytes,
-        .ak_name_n = v->values[AK_NAME].n,
-    };
+    tenon_activation made = test_activation(origin, v->texts[APP], v->texts[CHALLENGE], v->texts[PUBLIC_KEY]);
+    made.ek_id = ek->id;
+    made.ak_name = v->values[AK_NAME].bytes;
+    made.ak_name_n = v->values[AK_NAME].n;
+    return made;
 }
 
 static void check_secret(const vector *v, const tenon_ek *ek)

@@ -3,10 +3,11 @@
 
 #include "test.h"
 
-static void check_coordinate(const char *which, const mbedtls_mpi *found, const mbedtls_mpi *expected)
+enum { FIELD = 66 };
+
+static void check_number(const mbedtls_mpi *found, const mbedtls_mpi *expected)
 {
-    uint8_t left[32], right[32];
-    test_about("%s", which);
+    uint8_t left[FIELD], right[FIELD];
     CHECK_NUMBER(mbedtls_mpi_write_binary(found, left, sizeof left), 0);
     CHECK_NUMBER(mbedtls_mpi_write_binary(expected, right, sizeof right), 0);
     CHECK_BYTES(left, right, sizeof left);
@@ -16,31 +17,40 @@ static void check_coordinate(const char *which, const mbedtls_mpi *found, const 
  * Our table of G is what mbedTLS 2.28 makes of a group that has none, with the first multiplication. From 3.6 on a
  * group has the library's own from the beginning, and keeps it.
  */
-TEST(group_table_is_the_library_s)
+static void check_table(mbedtls_ecp_group_id id, size_t size)
 {
     mbedtls_ecp_group plain, loaded;
     mbedtls_ecp_point unused;
-    mbedtls_mpi one;
+    mbedtls_mpi three;
     mbedtls_ecp_group_init(&plain);
     mbedtls_ecp_point_init(&unused);
-    mbedtls_mpi_init(&one);
-    CHECK_NUMBER(mbedtls_ecp_group_load(&plain, MBEDTLS_ECP_DP_SECP256R1), 0);
-    CHECK((plain.T != NULL) == TENONI_MBEDTLS_HAS_TABLES);
-    CHECK_NUMBER(mbedtls_mpi_lset(&one, 1), 0);
-    CHECK_NUMBER(mbedtls_ecp_mul(&plain, &unused, &one, &plain.G, tenoni_group_random, NULL), 0);
-    CHECK_OK(tenoni_group_load(&loaded));
-    CHECK_NUMBER(plain.T_size, TENONI_MBEDTLS_HAS_TABLES ? 0 : 8);
+    mbedtls_mpi_init(&three);
+    CHECK_NUMBER(mbedtls_ecp_group_load(&plain, id), 0);
+    CHECK(size == 0 || (plain.T != NULL) == TENONI_MBEDTLS_HAS_TABLES);
+    CHECK_NUMBER(mbedtls_mpi_lset(&three, 3), 0);
+    CHECK_NUMBER(mbedtls_ecp_mul(&plain, &unused, &three, &plain.G, tenoni_group_random, NULL), 0);
+    CHECK_OK(id == MBEDTLS_ECP_DP_SECP256R1 ? tenoni_group_load(&loaded) : tenoni_group_load_wide(&loaded, id));
+    if (size != 0)
+        CHECK_NUMBER(plain.T_size, TENONI_MBEDTLS_HAS_TABLES ? 0 : size);
     CHECK_NUMBER(loaded.T_size, plain.T_size);
     CHECK((loaded.T == plain.T) == TENONI_MBEDTLS_HAS_TABLES);
     for (size_t i = 0; i < loaded.T_size && i < plain.T_size; i++) {
-        check_coordinate("X", &loaded.T[i].X, &plain.T[i].X);
-        check_coordinate("Y", &loaded.T[i].Y, &plain.T[i].Y);
+        test_about("curve %d, point %zu", (int)id, i);
+        check_number(&loaded.T[i].X, &plain.T[i].X);
+        check_number(&loaded.T[i].Y, &plain.T[i].Y);
     }
-    check_coordinate("G", &loaded.T[0].X, &loaded.G.X);
-    mbedtls_mpi_free(&one);
+    check_number(&loaded.T[0].X, &loaded.G.X);
+    mbedtls_mpi_free(&three);
     mbedtls_ecp_point_free(&unused);
     mbedtls_ecp_group_free(&loaded);
     mbedtls_ecp_group_free(&plain);
+}
+
+TEST(group_tables_are_the_library_s)
+{
+    check_table(MBEDTLS_ECP_DP_SECP256R1, 8);
+    check_table(MBEDTLS_ECP_DP_SECP384R1, 0);
+    check_table(MBEDTLS_ECP_DP_SECP521R1, 0);
 }
 
 TEST(group_multiplies_like_the_library_s)
@@ -63,8 +73,8 @@ TEST(group_multiplies_like_the_library_s)
         CHECK_NUMBER(mbedtls_mpi_read_binary(&scalar, bytes, sizeof bytes), 0);
         CHECK_NUMBER(mbedtls_ecp_mul(&plain, &left, &scalar, &plain.G, tenoni_group_random, NULL), 0);
         CHECK_NUMBER(mbedtls_ecp_mul(&loaded, &right, &scalar, &loaded.G, tenoni_group_no_random, NULL), 0);
-        check_coordinate("product", &right.X, &left.X);
-        check_coordinate("product", &right.Y, &left.Y);
+        check_number(&right.X, &left.X);
+        check_number(&right.Y, &left.Y);
     }
     mbedtls_mpi_free(&scalar);
     mbedtls_ecp_point_free(&right);

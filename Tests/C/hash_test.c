@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crypto/hash.h"
 
-#include <string.h>
-
 #include "test.h"
 
 /* FIPS 180-4's example "abc", and Python's hashlib over the bytes 00 01 02 ...: lengths around a block of 128 bytes. */

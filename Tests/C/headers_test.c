@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "test.h"
 
 /* The arguments of tenon_request_headers, of which each test changes one. */
@@ -124,17 +122,15 @@ TEST(headers_lengths)
     }
 }
 
-static void refuse_nonce(const char *nonce)
-{
-    values of = good_values();
-    test_about("nonce %s", nonce);
-    of.texts[NONCE] = nonce;
-    of.sizes[NONCE] = strlen(nonce);
-    refuse(&of, TENON_ERROR_NONCE);
-}
-
 TEST(headers_nonces)
 {
+    static const char *const bad[] = {"01234567-89ab-1def-8123-456789abcdef",  "01234567-89ab-5def-8123-456789abcdef",
+                                      "01234567-89ab-4def-7123-456789abcdef",  "01234567-89ab-4def-c123-456789abcdef",
+                                      "01234567-89ab-4def-8123-456789abcdeg",  "01234567089ab-4def-8123-456789abcdef",
+                                      "0123456-789ab-4def-8123-456789abcdef",  "01234567-89ab-4def-8123-456789abcde",
+                                      "01234567-89ab-4def-8123-456789abcdef0", "{1234567-89ab-4def-8123-456789abcde}",
+                                      "0123456789ab4def8123456789abcdef",      "00000000-0000-0000-0000-000000000000",
+                                      "01234567-89ab-4def-8123-456789abcd\r\n"};
     values of = good_values();
     char out[TENON_HEADERS_MAX];
     size_t n;
@@ -142,19 +138,12 @@ TEST(headers_nonces)
     of.texts[NONCE] = "ABCDEF01-89AB-4DEF-B123-456789ABCDEF"; /* the Swift SDK's case */
     CHECK_OK(render(&of, out, sizeof out, &n, &offsets));
     CHECK(strcmp(out + offsets.nonce, of.texts[NONCE]) == 0);
-    refuse_nonce("01234567-89ab-1def-8123-456789abcdef");
-    refuse_nonce("01234567-89ab-5def-8123-456789abcdef");
-    refuse_nonce("01234567-89ab-4def-7123-456789abcdef");
-    refuse_nonce("01234567-89ab-4def-c123-456789abcdef");
-    refuse_nonce("01234567-89ab-4def-8123-456789abcdeg");
-    refuse_nonce("01234567089ab-4def-8123-456789abcdef");
-    refuse_nonce("0123456-789ab-4def-8123-456789abcdef");
-    refuse_nonce("01234567-89ab-4def-8123-456789abcde");
-    refuse_nonce("01234567-89ab-4def-8123-456789abcdef0");
-    refuse_nonce("{1234567-89ab-4def-8123-456789abcde}");
-    refuse_nonce("0123456789ab4def8123456789abcdef");
-    refuse_nonce("00000000-0000-0000-0000-000000000000");
-    refuse_nonce("01234567-89ab-4def-8123-456789abcd\r\n");
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        test_about("nonce %s", bad[i]);
+        of.texts[NONCE] = bad[i];
+        of.sizes[NONCE] = strlen(bad[i]);
+        refuse(&of, TENON_ERROR_NONCE);
+    }
 }
 
 TEST(headers_signatures)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* setenv */
-#include <string.h>
 
-#include "tenon/activate.h"
 #include "tenon/tenon.h"
 #include "tool.h"
 

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/der.h"
 #include "certificate_rig.h"
 #include "proof/date.h"
@@ -318,46 +315,29 @@ TEST(issue_authority_arguments)
                  TENON_ERROR_CERTIFICATE_FORM);
 }
 
-TEST(issue_names_are_utf8)
+static tenon_status issue_named(int unused, const char *name)
 {
-    static const struct {
-        const char *name;
-        bool good;
-    } names[] = {
-        {"a", true},
-        {"~ ", true},
-        {"", false},
-        {"\n", false},
-        {"\x7f", false},
-        {"\xc2\x80", true},
-        {"\xc1\xbf", false},
-        {"\xc3", false},
-        {"\xc3z", false},
-        {"\xe0\xa0\x80", true},
-        {"\xe0\x9f\xbf", false},
-        {"\xed\x9f\xbf", true},
-        {"\xed\xa0\x80", false},
-        {"\xef\xbf\xbd", true},
-        {"\xe2\x82", false},
-        {"\xe2\x82z", false},
-        {"\xf0\x90\x80\x80", true},
-        {"\xf0\x8f\xbf\xbf", false},
-        {"\xf4\x8f\xbf\xbf", true},
-        {"\xf4\x90\x80\x80", false},
-        {"\xf0\x9f\x94", false},
-        {"\x80", false},
-        {"\xff", false},
-        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", true},
-        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", false},
-    };
     uint8_t out[TENON_CERTIFICATE_MAX];
     size_t n;
+    authority.name = name;
+    authority.name_n = strlen(name);
+    return tenon_authority_certificate_issue(out, sizeof out, &n, root_key, &authority);
+}
+
+TEST(issue_names_are_utf8)
+{
+    static const test_texts rows[] = {
+        {TENON_OK,
+         0,
+         {"a", "~ ", "\xc2\x80", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xef\xbf\xbd", "\xf0\x90\x80\x80",
+          "\xf4\x8f\xbf\xbf"}},
+        {TENON_OK, 0, {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}},
+        {TENON_ERROR_OPTIONS, 0, {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"}},
+        {TENON_ERROR_OPTIONS,
+         0,
+         {"", "\n", "\x7f", "\xc1\xbf", "\xc3", "\xc3z", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xe2\x82", "\xe2\x82z",
+          "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf0\x9f\x94", "\x80", "\xff"}},
+    };
     STAGE;
-    for (size_t i = 0; i < COUNT(names); i++) {
-        authority.name = names[i].name;
-        authority.name_n = strlen(names[i].name);
-        test_about("name %zu", i);
-        CHECK_STATUS(tenon_authority_certificate_issue(out, sizeof out, &n, root_key, &authority),
-                     names[i].good ? TENON_OK : TENON_ERROR_OPTIONS);
-    }
+    test_each_text(rows, COUNT(rows), issue_named);
 }

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keri_rig.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "crypto/blake3.h"
 
 /* The scalars of auths-kel-p256.json, and one more: the bytes 1 to 32, 33 to 64, ... */
-void keri_begin(keri_rig *rig)
+keri_rig keri_begin(void)
 {
-    memset(rig, 0, sizeof *rig);
+    keri_rig rig;
+    memset(&rig, 0, sizeof rig);
     for (size_t i = 0; i < KERI_KEYS; i++) {
         uint8_t scalar[TENON_SCALAR_SIZE];
         for (size_t j = 0; j < sizeof scalar; j++)
             scalar[j] = (uint8_t)(sizeof scalar * i + j + 1);
-        CHECK_OK(tenon_software_key_import(&rig->keys[i], scalar, sizeof scalar,
+        CHECK_OK(tenon_software_key_import(&rig.keys[i], scalar, sizeof scalar,
                                            TENON_KEY_DETERMINISTIC | TENON_KEY_SIGNS_DIGESTS));
-        CHECK_OK(tenon_key_public_key(rig->keys[i], &rig->public_keys[i]));
+        CHECK_OK(tenon_key_public_key(rig.keys[i], &rig.public_keys[i]));
     }
+    return rig;
 }
 
 void keri_end(keri_rig *rig)

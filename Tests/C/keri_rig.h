@@ -32,8 +32,11 @@ typedef struct {
 #define KERI_INTERACTION                                                                                               \
     "{\"v\":\"KERI10JSON$V_\",\"t\":\"ixn\",\"d\":\"$D\",\"i\":\"$I\",\"s\":\"1\",\"p\":\"$P\",\"a\":[]}"
 
-void keri_begin(keri_rig *rig);
+/* Ends with its block, as OWNED_KERI. */
+keri_rig keri_begin(void);
 void keri_end(keri_rig *rig);
+#define OWNED_KERI __attribute__((cleanup(keri_end))) keri_rig
+#define TEST_KERI(test_name) TEST_WITH(test_name, keri_rig, rig, keri_begin(), keri_end)
 
 /* Fills the text in and signs it with this key. */
 void keri_make(const keri_rig *rig, keri_event *out, const char *text, size_t signer);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "keri/log.h"
 #include "keri_rig.h"
 
@@ -44,13 +42,12 @@ static void check_event(keri_rig *rig, size_t signer, const uint8_t *event, size
 
 TEST(keri_known_answers)
 {
-    char *text = test_vectors("auths-kel-p256.json");
+    OWNED char *text = test_vectors("auths-kel-p256.json");
     const char *at = text;
     uint8_t event[TENON_KERI_ROTATION_MAX];
     char did[TENON_KERI_DID_SIZE];
     size_t n;
-    keri_rig rig;
-    keri_begin(&rig);
+    OWNED_KERI rig = keri_begin();
     for (size_t i = 0; i < 3; i++) {
         OWNED char *qb64 = test_json(&at, "qb64", NULL);
         OWNED char *next_digest = test_json(&at, "next_digest", NULL);
@@ -67,21 +64,16 @@ TEST(keri_known_answers)
     check_event(&rig, 1, event, n, &at);
     CHECK_NUMBER(rig.state.sequence, 1);
     CHECK_BYTES(&rig.state.key, &rig.public_keys[1], sizeof rig.state.key);
-    keri_end(&rig);
-    free(text);
 }
 
 /* An inception without a next key, whose SAID another implementation's own tests state. */
-TEST(keri_known_said_without_next_key)
+TEST_KERI(keri_known_said_without_next_key)
 {
-    keri_rig rig;
     keri_event event;
-    keri_begin(&rig);
-    keri_make_with(&rig, &event, KERI_INCEPTION, "\"nt\":\"1\",\"n\":[\"$b\"]", "\"nt\":\"0\",\"n\":[]", 0);
-    CHECK_OK(keri_append(&rig, &event));
-    CHECK_BYTES(rig.state.said, "EBsDyB7uU0uNYtO_t8qYIocgYIld5JCC62TCZclHYt0K", sizeof rig.state.said);
-    CHECK_ZERO(rig.state.next, sizeof rig.state.next);
-    keri_end(&rig);
+    keri_make_with(rig, &event, KERI_INCEPTION, "\"nt\":\"1\",\"n\":[\"$b\"]", "\"nt\":\"0\",\"n\":[]", 0);
+    CHECK_OK(keri_append(rig, &event));
+    CHECK_BYTES(rig->state.said, "EBsDyB7uU0uNYtO_t8qYIocgYIld5JCC62TCZclHYt0K", sizeof rig->state.said);
+    CHECK_ZERO(rig->state.next, sizeof rig->state.next);
 }
 
 /* ---- What a device makes ---- */
@@ -98,69 +90,62 @@ static void check_fault(const tenon_keri_state *log, const uint8_t *event, size_
 }
 
 /* Rotation after rotation, each from the state that the one before it left, past the second digit of the number. */
-TEST(keri_log_grows)
+TEST_KERI(keri_log_grows)
 {
     const size_t length = test_rounds(40, 18);
     char attachment[TENON_KERI_ATTACHMENT_SIZE];
     uint8_t event[TENON_KERI_ROTATION_MAX];
     tenon_signature signature;
     size_t n, attachment_n;
-    keri_rig rig;
-    keri_begin(&rig);
     for (size_t i = 0; i < length; i++) {
-        const tenon_public_key *key = &rig.public_keys[i % 3], *next = &rig.public_keys[(i + 1) % 3];
+        const tenon_public_key *key = &rig->public_keys[i % 3], *next = &rig->public_keys[(i + 1) % 3];
         test_about("event %zu", i);
         if (i == 0)
             CHECK_OK(tenon_keri_inception(event, sizeof event, &n, key, next));
         else
-            CHECK_OK(tenon_keri_rotation(event, sizeof event, &n, &rig.state, key, next));
+            CHECK_OK(tenon_keri_rotation(event, sizeof event, &n, &rig->state, key, next));
         CHECK_NUMBER(n, i == 0 ? 303 : i < 16 ? 356 : 357);
-        CHECK_OK(tenon_key_sign_event(rig.keys[i % 3], &signature, event, n));
+        CHECK_OK(tenon_key_sign_event(rig->keys[i % 3], &signature, event, n));
         CHECK_OK(tenon_signature_normalize(&signature));
         CHECK_OK(tenon_keri_attachment_encode(attachment, sizeof attachment, &attachment_n, &signature));
-        check_fault(&rig.state, event, n, attachment);
-        CHECK_OK(tenon_keri_append(&rig.state, event, n, attachment, attachment_n, 0));
-        CHECK_NUMBER(rig.state.sequence, i);
+        check_fault(&rig->state, event, n, attachment);
+        CHECK_OK(tenon_keri_append(&rig->state, event, n, attachment, attachment_n, 0));
+        CHECK_NUMBER(rig->state.sequence, i);
     }
-    keri_end(&rig);
 }
 
 /* The state of a log whose last event has this number, and committed to key 1. */
-static void begin_at(keri_rig *rig, uint64_t sequence)
+static keri_rig begin_at(uint64_t sequence)
 {
+    keri_rig rig = keri_begin();
     keri_event event;
-    keri_begin(rig);
-    keri_make(rig, &event, KERI_INCEPTION, 0);
-    CHECK_OK(keri_append(rig, &event));
-    rig->state.sequence = sequence;
+    keri_make(&rig, &event, KERI_INCEPTION, 0);
+    CHECK_OK(keri_append(&rig, &event));
+    rig.state.sequence = sequence;
+    return rig;
 }
 
 TEST(keri_rotation_has_a_number_of_any_size)
 {
     uint8_t event[TENON_KERI_ROTATION_MAX];
     size_t n;
-    keri_rig rig;
-    begin_at(&rig, UINT64_MAX - 1);
+    OWNED_KERI rig = begin_at(UINT64_MAX - 1);
     CHECK_OK(tenon_keri_rotation(event, sizeof event, &n, &rig.state, &rig.public_keys[1], &rig.public_keys[2]));
     CHECK_NUMBER(n, TENON_KERI_ROTATION_MAX);
     CHECK_BYTES(event + 137, "\"s\":\"ffffffffffffffff\"", 22);
-    keri_end(&rig);
-    begin_at(&rig, UINT64_MAX);
+    rig.state.sequence = UINT64_MAX;
     CHECK_STATUS(tenon_keri_rotation(event, sizeof event, &n, &rig.state, &rig.public_keys[1], &rig.public_keys[2]),
                  TENON_KERI_12_SEQUENCE);
     CHECK_NUMBER(n, 0);
-    keri_end(&rig);
 }
 
 /* After the greatest number no other follows: the numbers do not begin again at 0. */
 TEST(keri_log_has_a_last_number)
 {
     keri_event event;
-    keri_rig rig;
-    begin_at(&rig, UINT64_MAX);
+    OWNED_KERI rig = begin_at(UINT64_MAX);
     keri_make_with(&rig, &event, KERI_ROTATION, "\"s\":\"1\"", "\"s\":\"0\"", 1);
     CHECK_STATUS(keri_append(&rig, &event), TENON_KERI_12_SEQUENCE);
-    keri_end(&rig);
 }
 
 /* A rotation that no verifier would take is not made: a device would sign it, and have used up the number. */
@@ -169,8 +154,7 @@ TEST(keri_no_rotation_that_a_log_refuses)
     uint8_t event[TENON_KERI_ROTATION_MAX];
     tenon_keri_state empty = {0}, ended;
     size_t n;
-    keri_rig rig;
-    begin_at(&rig, 0);
+    OWNED_KERI rig = begin_at(0);
     const tenon_public_key *keys = rig.public_keys;
     ended = rig.state;
     memset(ended.next, 0, sizeof ended.next);
@@ -183,7 +167,6 @@ TEST(keri_no_rotation_that_a_log_refuses)
     CHECK_STATUS(tenon_keri_rotation(event, sizeof event, &n, &rig.state, &keys[1], &keys[1]), TENON_ERROR_NEXT_KEY);
     CHECK_NUMBER(n, 0);
     CHECK_STATUS(tenon_keri_inception(event, sizeof event, &n, &keys[1], &keys[1]), TENON_ERROR_NEXT_KEY);
-    keri_end(&rig);
 }
 
 OUTPUT(make_inception)
@@ -215,15 +198,13 @@ OUTPUT(encode_attachment) { return tenon_keri_attachment_encode((char *)out, n, 
 
 TEST(keri_outputs)
 {
-    keri_rig rig;
-    begin_at(&rig, 0);
+    OWNED_KERI rig = begin_at(0);
     test_output_rule("inception", make_inception, &rig, NULL, TENON_KERI_INCEPTION_SIZE);
     test_output_rule("rotation", make_rotation, &rig, NULL, 356);
     test_output_rule("key", encode_key, &rig, NULL, TENON_KERI_KEY_SIZE);
     test_output_rule("digest", digest_key, &rig, NULL, TENON_KERI_SAID_SIZE);
     test_output_rule("did", did_of, &rig, NULL, TENON_KERI_DID_SIZE);
     test_output_rule("attachment", encode_attachment, &some_signature, NULL, TENON_KERI_ATTACHMENT_SIZE);
-    keri_end(&rig);
 }
 
 TEST(keri_bad_arguments)
@@ -234,8 +215,7 @@ TEST(keri_bad_arguments)
     tenon_public_key key;
     tenon_signature signature;
     size_t n;
-    keri_rig rig;
-    begin_at(&rig, 0);
+    OWNED_KERI rig = begin_at(0);
     const tenon_public_key *keys = rig.public_keys;
     CHECK_STATUS(tenon_keri_inception(event, sizeof event, &n, NULL, &keys[1]), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_keri_inception(event, sizeof event, &n, &keys[0], NULL), TENON_ERROR_NULL);
@@ -259,75 +239,46 @@ TEST(keri_bad_arguments)
     CHECK_NUMBER(tenon_keri_key_size() + tenon_keri_said_size() + tenon_keri_did_size(), 48 + 44 + 53);
     CHECK_NUMBER(tenon_keri_inception_size() + tenon_keri_rotation_max(), 303 + 371);
     CHECK_NUMBER(tenon_keri_attachment_size() + tenon_keri_event_max(), 92 + 65536);
-    keri_end(&rig);
 }
 
 /* ---- CESR that another program could send ---- */
 
-static const struct {
-    const char *text;
-    tenon_status expected;
-} keys[] = {
-    {"1AAIAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANf", TENON_OK},
-    {"", TENON_ERROR_CESR},
-    {"1AAJAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtAN", TENON_ERROR_CESR},
-    {"1AAJAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANfA", TENON_ERROR_CESR},
-    {"1AAHAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANf", TENON_ERROR_CESR},
-    {"1AAJAlFcPW6545a5BNP+yn9U/c0MwemXvzddylFa0KbDtANf", TENON_ERROR_CESR},
-    {"1AAJBFFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANf", TENON_ERROR_POINT_FORM},
-    {"1AAJAv__________________________________________", TENON_ERROR_POINT_RANGE},
-    {"1AAJAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANg", TENON_ERROR_POINT_OFF_CURVE},
-};
+enum { KEY, ATTACHMENT };
 
-TEST(keri_keys_of_others)
+static tenon_status decode(int kind, const char *text)
 {
-    for (size_t i = 0; i < COUNT(keys); i++) {
-        tenon_public_key key;
-        memset(&key, 0xa5, sizeof key);
-        test_about("%s", keys[i].text);
-        CHECK_STATUS(tenon_keri_key_decode(&key, keys[i].text, strlen(keys[i].text)), keys[i].expected);
-        if (keys[i].expected != TENON_OK)
-            CHECK_ZERO(&key, sizeof key);
-    }
+    tenon_public_key key;
+    tenon_signature signature;
+    return kind == KEY ? CLEARED(tenon_keri_key_decode(&key, text, strlen(text)), &key)
+                       : CLEARED(tenon_keri_attachment_decode(&signature, text, strlen(text)), &signature);
 }
 
 #define LOW "BTMOphOswKmhbaiyFQMNl-IvRsLvymP_unzoA24jq00zcp3cpwlmGrspliM6xvE49biUpuQfC55NVwNpoy5Zmz"
 #define ZERO "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-static const struct {
-    const char *text;
-    tenon_status expected;
-} attachments[] = {
-    {"-AABAA" LOW, TENON_OK},
-    {"-AABEA" LOW, TENON_OK},
-    {"-AAB2AAAAA" LOW, TENON_OK},
-    {"-AAB2EAAAA" LOW, TENON_OK},
-    {"", TENON_ERROR_CESR},
-    {"-AABAA", TENON_ERROR_CESR},
-    {"AA" LOW, TENON_ERROR_CESR},
-    {"-AABBA" LOW, TENON_ERROR_CESR}, /* of the current keys only */
-    {"-AABAB" LOW, TENON_ERROR_CESR}, /* another index */
-    {"-AACAA" LOW, TENON_ERROR_CESR}, /* two signatures */
-    {"-BABAA" LOW, TENON_ERROR_CESR}, /* another group */
-    {"-AABAA" LOW "A", TENON_ERROR_CESR},
-    {"-AABAA" LOW "AAAA", TENON_ERROR_CESR},
-    {"-AABAA" LOW "AAAAA", TENON_ERROR_CESR},
-    {"-AABAAQTMOphOswKmhbaiyFQMNl-IvRsLvymP_unzoA24jq00zcp3cpwlmGrspliM6xvE49biUpuQfC55NVwNpoy5Zmz", TENON_ERROR_CESR},
-    {"-AABAA=TMOphOswKmhbaiyFQMNl-IvRsLvymP_unzoA24jq00zcp3cpwlmGrspliM6xvE49biUpuQfC55NVwNpoy5Zmz", TENON_ERROR_CESR},
-    {"-AABAA" ZERO, TENON_ERROR_SIGNATURE_RANGE},
-};
-
-TEST(keri_attachments_of_others)
+TEST(keri_texts_of_others)
 {
-    for (size_t i = 0; i < COUNT(attachments); i++) {
-        tenon_signature signature;
-        memset(&signature, 0xa5, sizeof signature);
-        test_about("%s", attachments[i].text);
-        CHECK_STATUS(tenon_keri_attachment_decode(&signature, attachments[i].text, strlen(attachments[i].text)),
-                     attachments[i].expected);
-        if (attachments[i].expected != TENON_OK)
-            CHECK_ZERO(&signature, sizeof signature);
-    }
+    static const test_texts rows[] = {
+        {TENON_OK, KEY, {"1AAIAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANf"}},
+        {TENON_ERROR_CESR,
+         KEY,
+         {"", "1AAJAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtAN", "1AAJAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANfA",
+          "1AAHAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANf", "1AAJAlFcPW6545a5BNP+yn9U/c0MwemXvzddylFa0KbDtANf"}},
+        {TENON_ERROR_POINT_FORM, KEY, {"1AAJBFFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANf"}},
+        {TENON_ERROR_POINT_RANGE, KEY, {"1AAJAv__________________________________________"}},
+        {TENON_ERROR_POINT_OFF_CURVE, KEY, {"1AAJAlFcPW6545a5BNP-yn9U_c0MwemXvzddylFa0KbDtANg"}},
+        {TENON_OK, ATTACHMENT, {"-AABAA" LOW, "-AABEA" LOW, "-AAB2AAAAA" LOW, "-AAB2EAAAA" LOW}},
+        /* Of the current keys only; another index; two signatures; another group. */
+        {TENON_ERROR_CESR, ATTACHMENT, {"-AABBA" LOW, "-AABAB" LOW, "-AACAA" LOW, "-BABAA" LOW}},
+        {TENON_ERROR_CESR, ATTACHMENT, {"", "-AABAA", "AA" LOW}},
+        {TENON_ERROR_CESR, ATTACHMENT, {"-AABAA" LOW "A", "-AABAA" LOW "AAAA", "-AABAA" LOW "AAAAA"}},
+        {TENON_ERROR_CESR,
+         ATTACHMENT,
+         {"-AABAAQTMOphOswKmhbaiyFQMNl-IvRsLvymP_unzoA24jq00zcp3cpwlmGrspliM6xvE49biUpuQfC55NVwNpoy5Zmz",
+          "-AABAA=TMOphOswKmhbaiyFQMNl-IvRsLvymP_unzoA24jq00zcp3cpwlmGrspliM6xvE49biUpuQfC55NVwNpoy5Zmz"}},
+        {TENON_ERROR_SIGNATURE_RANGE, ATTACHMENT, {"-AABAA" ZERO}},
+    };
+    test_each_text(rows, COUNT(rows), decode);
 }
 
 /* A signature with a high s is never sent. */

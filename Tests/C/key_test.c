@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "test.h"
 
 /* The seam: a device that counts its calls, and can be told to fail. */
@@ -187,7 +185,6 @@ TEST(key_failing_device_leaves_no_signature)
     made.sign_status = 0x04880922;
     for (int way = 0; way < WAYS; way++) {
         tenon_signature signature;
-        memset(&signature, 0xa5, sizeof signature);
         test_about("way %d", way);
         CHECK_CLEARS(sign_in_a_way(way, key, &signature), 0x04880922, &signature);
         CHECK_CLEARS(sign_in_a_way(way, NULL, &signature), TENON_ERROR_NULL, &signature);
@@ -209,76 +206,51 @@ TEST(key_digests_need_the_capability)
 static void check_data(const tenon_key *key, const void *data, size_t n, tenon_status expected)
 {
     tenon_signature signature;
-    memset(&signature, 0xa5, sizeof signature);
-    CHECK_STATUS(tenon_key_sign_data(key, &signature, data, n), expected);
-    CHECK(expected == TENON_OK || CHECK_ZERO(&signature, sizeof signature));
+    CHECK_STATUS(CLEARED(tenon_key_sign_data(key, &signature, data, n), &signature), expected);
 }
 
-static const char *const data_of_no_kind[] = {
-    "",
-    "hello",
-    "Hello",
-    "GET",
-    "GET /v1/hsi HTTP/1.1\r\n",
-    "A",
-    "a\n",
-    "\n",
-    "[]",
-    "\"x\"",
-    "\"",
-    "}",
-    "4",
-    "\x04",
-    "\xffTC",
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG\n", /* 33 letters are no method */
-    "eyJhbGciOiJFUzI1NiJ9",                /* no dot */
-    "eyJ.e30",
-    "hello.txt",
-    ".eyJhbGciOiJFUzI1NiJ9",
-    "eyJh+GciOiJFUzI1NiJ9.e30",
-    "EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD",
-};
-static const char *const data_of_a_kind[] = {
-    "POST\n/v1/hsi\n1700000000\n{}",
-    "A\n",
-    "OK\n",
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEF\n",
-    "{",
-    "{}",
-    "{\"v\":\"KERI10\"}",
-    " {}",
-    "\n\t\r {\"a\":1}",
-    "\"@method\": POST",
-    "\xffTCG\x80\x17",
-    "eyJhbGciOiJFUzI1NiJ9.e30",
-    "eyAi.",                     /* { and a blank */
-    "CQogeyJhbGciOiJFUzI1NiJ9.", /* after white space */
-    "eyJhbGciOiJFUzI1NiIsImtpZCI6IjAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkifQ.",
+static tenon_status sign_text(int flags, const char *text)
+{
+    device made = make_device();
+    OWNED_KEY key = open_device(&made, (uint32_t)flags);
+    tenon_signature signature;
+    return CLEARED(tenon_key_sign_data(key, &signature, (const uint8_t *)text, strlen(text)), &signature);
+}
+
+/* 33 letters are no method; a JWS has a dot, and begins with { and anything, or with white space before it. */
+static const test_texts data_of_all_kinds[] = {
+    {TENON_OK, 0, {"", "hello", "Hello", "GET", "GET /v1/hsi HTTP/1.1\r\n", "A", "a\n", "\n", "[]", "\"x\"", "\""}},
+    {TENON_OK, 0, {"}", "4", "\x04", "\xffTC", "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG\n", "eyJhbGciOiJFUzI1NiJ9"}},
+    {TENON_OK, 0, {"eyJ.e30", "hello.txt", ".eyJhbGciOiJFUzI1NiJ9", "eyJh+GciOiJFUzI1NiJ9.e30"}},
+    {TENON_OK, 0, {"EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD"}},
+    {TENON_ERROR_DATA_IS_MESSAGE, 0, {"POST\n/v1/hsi\n1700000000\n{}", "A\n", "OK\n"}},
+    {TENON_ERROR_DATA_IS_MESSAGE, 0, {"ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEF\n", "{", "{}", "{\"v\":\"KERI10\"}", " {}"}},
+    {TENON_ERROR_DATA_IS_MESSAGE, 0, {"\n\t\r {\"a\":1}", "\"@method\": POST", "\xffTCG\x80\x17"}},
+    {TENON_ERROR_DATA_IS_MESSAGE, 0, {"eyJhbGciOiJFUzI1NiJ9.e30", "eyAi.", "CQogeyJhbGciOiJFUzI1NiJ9."}},
+    {TENON_ERROR_DATA_IS_MESSAGE,
+     0,
+     {"eyJhbGciOiJFUzI1NiIsImtpZCI6IjAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkifQ."}},
 };
 
 /* A caller that may have data signed cannot have a message signed, in any form that a service might accept. */
 TEST(key_data_is_no_message)
 {
     device made = make_device();
-    OWNED_KEY key = open_device(&made, 0), *any = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
+    OWNED_KEY key = open_device(&made, 0);
     tenon_signature signature;
     uint8_t point[66] = {4};
-    for (size_t i = 0; i < COUNT(data_of_no_kind); i++) {
-        test_about("\"%s\"", data_of_no_kind[i]);
-        check_data(key, data_of_no_kind[i], strlen(data_of_no_kind[i]), TENON_OK);
-    }
-    for (size_t i = 0; i < COUNT(data_of_a_kind); i++) {
-        test_about("\"%s\"", data_of_a_kind[i]);
-        check_data(key, data_of_a_kind[i], strlen(data_of_a_kind[i]), TENON_ERROR_DATA_IS_MESSAGE);
-        check_data(any, data_of_a_kind[i], strlen(data_of_a_kind[i]), TENON_OK);
-    }
+    test_each_text(data_of_all_kinds, COUNT(data_of_all_kinds), sign_text);
+    for (size_t i = 0; i < COUNT(data_of_all_kinds); i++)
+        for (const char *const *text = data_of_all_kinds[i].texts; *text != NULL; text++) {
+            test_about("\"%s\" with the capability", *text);
+            CHECK_OK(sign_text(TENON_KEY_SIGNS_DIGESTS, *text));
+        }
     memcpy(point + 1, &made.public_key, 64);
     check_data(key, point, 65, TENON_ERROR_DATA_IS_MESSAGE);
     check_data(key, point, 64, TENON_OK);
     check_data(key, point, 66, TENON_OK);
     CHECK_OK(tenon_key_sign_data(key, &signature, NULL, 0));
     CHECK_STATUS(tenon_key_sign_data(key, &signature, NULL, 1), TENON_ERROR_NULL);
-    tenon_key_free(&any);
 }
 
 #define CREDENTIAL "EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD"
@@ -295,6 +267,21 @@ TEST(key_presentation)
 {
     static const uint8_t message[44 + 1 + 3 + 1 + 32] = CREDENTIAL "\0api\0\1\0\2";
     static const char long_audience[1025] = {0};
+    static const struct {
+        const char *credential, *audience;
+        size_t audience_n, nonce_n;
+    } bad[] = {
+        {CREDENTIAL, "a", 1, 15},
+        {CREDENTIAL, "a", 1, 129},
+        {CREDENTIAL, "", 0, 32},
+        {CREDENTIAL, "a\0b", 3, 32},
+        {CREDENTIAL, NULL, 0, 32},
+        {CREDENTIAL, long_audience, 1025, 32},
+        {"", "a", 1, 32},
+        {"F" CREDENTIAL, "a", 1, 32},
+        {"FKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD", "a", 1, 32},
+        {"EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES/A0VxAD", "a", 1, 32},
+    };
     device made = make_device();
     OWNED_KEY key = open_device(&made, 0);
     tenon_signature signature;
@@ -308,20 +295,13 @@ TEST(key_presentation)
     CHECK_OK(present(key, &signature, CREDENTIAL, "a", 1, 16));
     CHECK_OK(present(key, &signature, CREDENTIAL, "a", 1, 128));
     const int signs = made.signs;
-    CHECK_CLEARS(present(key, &signature, CREDENTIAL, "a", 1, 15), TENON_ERROR_PRESENTATION, &signature);
-    CHECK_CLEARS(present(key, &signature, CREDENTIAL, "a", 1, 129), TENON_ERROR_PRESENTATION, &signature);
-    CHECK_CLEARS(present(key, &signature, CREDENTIAL, "", 0, 32), TENON_ERROR_PRESENTATION, &signature);
-    CHECK_CLEARS(present(key, &signature, CREDENTIAL, "a\0b", 3, 32), TENON_ERROR_PRESENTATION, &signature);
-    CHECK_CLEARS(present(key, &signature, CREDENTIAL, long_audience, 1025, 32), TENON_ERROR_PRESENTATION, &signature);
-    CHECK_CLEARS(present(key, &signature, "", "a", 1, 32), TENON_ERROR_PRESENTATION, &signature);
-    CHECK_CLEARS(present(key, &signature, "F" CREDENTIAL, "a", 1, 32), TENON_ERROR_PRESENTATION, &signature);
-    CHECK_CLEARS(present(key, &signature, "FKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD", "a", 1, 32),
-                 TENON_ERROR_PRESENTATION, &signature);
-    CHECK_CLEARS(present(key, &signature, "EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES/A0VxAD", "a", 1, 32),
-                 TENON_ERROR_PRESENTATION, &signature);
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        test_about("row %zu", i);
+        CHECK_CLEARS(present(key, &signature, bad[i].credential, bad[i].audience, bad[i].audience_n, bad[i].nonce_n),
+                     TENON_ERROR_PRESENTATION, &signature);
+    }
     CHECK_CLEARS(present(NULL, &signature, CREDENTIAL, "a", 1, 32), TENON_ERROR_NULL, &signature);
     CHECK_CLEARS(present(key, &signature, CREDENTIAL, NULL, 1, 32), TENON_ERROR_NULL, &signature);
-    CHECK_CLEARS(present(key, &signature, CREDENTIAL, NULL, 0, 32), TENON_ERROR_PRESENTATION, &signature);
     CHECK_CLEARS(tenon_key_sign_presentation(key, &signature, NULL, 44, "a", 1, message, 32), TENON_ERROR_NULL,
                  &signature);
     CHECK_CLEARS(tenon_key_sign_presentation(key, &signature, CREDENTIAL, 44, "a", 1, NULL, 32), TENON_ERROR_NULL,
@@ -332,23 +312,26 @@ TEST(key_presentation)
     CHECK_NUMBER(made.signs, signs);
 }
 
+static tenon_status sign_jws(int unused, const char *text)
+{
+    device made = make_device();
+    OWNED_KEY key = open_device(&made, 0);
+    tenon_signature signature;
+    tenon_status status = CLEARED(tenon_key_sign_jws(key, &signature, text, strlen(text)), &signature);
+    CHECK(status == TENON_OK || made.signs == 0);
+    return status;
+}
+
 /* The bytes are signed as they are; sign_data refuses them, and no other kind has their form. */
 TEST(key_jws)
 {
     static const char good[] = "eyJhbGciOiJFUzI1NiJ9.eyJub25jZSI6IngifQ";
-    static const char *const bad[] = {
-        "",
-        "eyJhbGciOiJFUzI1NiJ9",
-        "eyJhbGciOiJFUzI1NiJ9.",
-        "eyJhbGciOiJFUzI1NiJ9.eyJ9.eyJ9",
-        "eyJhbGciOiJFUzI1NiJ9.eyJ9=",
-        "eyJhbGciOiJFUzI1NiJ9.ey+9",
-        "eyJhbGciOiJFUzI1NiJ9.ey\n9",
-        ".eyJhbGciOiJFUzI1NiJ9",
-        "IHsiYWxnIjoiRVMyNTYifQ.eyJ9", /* a blank before the object */
-        "W10.eyJ9",
-        "{\"alg\":\"ES256\"}",
-        "eyJ",
+    /* The first one has a blank before the object. */
+    static const test_texts bad[] = {
+        {TENON_ERROR_JWS, 0, {"IHsiYWxnIjoiRVMyNTYifQ.eyJ9", "", "eyJhbGciOiJFUzI1NiJ9", "eyJhbGciOiJFUzI1NiJ9."}},
+        {TENON_ERROR_JWS, 0, {"eyJhbGciOiJFUzI1NiJ9.eyJ9.eyJ9", "eyJhbGciOiJFUzI1NiJ9.eyJ9="}},
+        {TENON_ERROR_JWS, 0, {"eyJhbGciOiJFUzI1NiJ9.ey+9", "eyJhbGciOiJFUzI1NiJ9.ey\n9", ".eyJhbGciOiJFUzI1NiJ9"}},
+        {TENON_ERROR_JWS, 0, {"W10.eyJ9", "{\"alg\":\"ES256\"}", "eyJ"}},
     };
     device made = make_device();
     OWNED_KEY key = open_device(&made, 0);
@@ -359,10 +342,7 @@ TEST(key_jws)
     CHECK_BYTES(&made.seen, &digest, sizeof digest);
     check_data(key, (const uint8_t *)good, sizeof good - 1, TENON_ERROR_DATA_IS_MESSAGE);
     const int signs = made.signs;
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        test_about("%s", bad[i]);
-        CHECK_CLEARS(tenon_key_sign_jws(key, &signature, bad[i], strlen(bad[i])), TENON_ERROR_JWS, &signature);
-    }
+    test_each_text(bad, COUNT(bad), sign_jws);
     CHECK_CLEARS(tenon_key_sign_jws(key, &signature, good, sizeof good), TENON_ERROR_JWS, &signature);
     CHECK_CLEARS(tenon_key_sign_jws(key, &signature, NULL, 0), TENON_ERROR_JWS, &signature);
     CHECK_CLEARS(tenon_key_sign_jws(key, &signature, NULL, 1), TENON_ERROR_NULL, &signature);
@@ -377,12 +357,14 @@ TEST(key_plain_data)
     device made = make_device();
     OWNED_KEY key = open_device(&made, TENON_KEY_SIGNS_DIGESTS);
     tenon_signature signature;
-    for (size_t i = 0; i < COUNT(data_of_a_kind); i++) {
-        const uint8_t *data = (const uint8_t *)data_of_a_kind[i];
-        test_about("\"%s\"", data_of_a_kind[i]);
-        CHECK_CLEARS(tenon_key_sign_plain_data(key, &signature, data, strlen(data_of_a_kind[i])),
-                     TENON_ERROR_DATA_IS_MESSAGE, &signature);
-    }
+    for (size_t i = 0; i < COUNT(data_of_all_kinds); i++)
+        for (const char *const *text = data_of_all_kinds[i].texts; *text != NULL; text++) {
+            if (data_of_all_kinds[i].status == TENON_OK)
+                continue;
+            test_about("\"%s\"", *text);
+            CHECK_CLEARS(tenon_key_sign_plain_data(key, &signature, (const uint8_t *)*text, strlen(*text)),
+                         TENON_ERROR_DATA_IS_MESSAGE, &signature);
+        }
     CHECK_CLEARS(tenon_key_sign_plain_data(key, &signature, (const uint8_t *)"a\0b", 3), TENON_ERROR_DATA_IS_MESSAGE,
                  &signature);
     CHECK_NUMBER(made.signs, 0);
@@ -393,39 +375,32 @@ TEST(key_plain_data)
     CHECK_STATUS(tenon_key_sign_plain_data(key, NULL, NULL, 0), TENON_ERROR_NULL);
 }
 
-static void check_messages(const tenon_key *key, const char *text, tenon_status as_data, tenon_status as_event)
+enum { AS_CLIENT_DATA, AS_EVENT };
+
+static tenon_status sign_as(int kind, const char *text)
 {
+    device made = make_device();
+    OWNED_KEY key = open_device(&made, 0);
     tenon_signature signature;
     const uint8_t *message = (const uint8_t *)text;
-    test_about("%s", text);
-    memset(&signature, 0xa5, sizeof signature);
-    CHECK_STATUS(tenon_key_sign_client_data(key, &signature, message, strlen(text)), as_data);
-    CHECK(as_data == TENON_OK || CHECK_ZERO(&signature, sizeof signature));
-    memset(&signature, 0xa5, sizeof signature);
-    CHECK_STATUS(tenon_key_sign_event(key, &signature, message, strlen(text)), as_event);
-    CHECK(as_event == TENON_OK || CHECK_ZERO(&signature, sizeof signature));
+    return kind == AS_EVENT ? CLEARED(tenon_key_sign_event(key, &signature, message, strlen(text)), &signature)
+                            : CLEARED(tenon_key_sign_client_data(key, &signature, message, strlen(text)), &signature);
 }
 
 /* No message has two kinds, so no signature can pass for one over another kind. */
 TEST(key_messages_are_of_one_kind)
 {
-    device made = make_device();
-    OWNED_KEY key = open_device(&made, 0);
-    check_messages(key, "", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
-    check_messages(key, "{", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
-    check_messages(key, "}", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
-    check_messages(key, "{}", TENON_OK, TENON_ERROR_EVENT);
-    check_messages(key, "{\"v\":\"KER\"}", TENON_OK, TENON_ERROR_EVENT);
-    check_messages(key, "{\"v\":\"KERI}", TENON_ERROR_CLIENT_DATA, TENON_OK);
-    check_messages(key, "{\"v\":\"KERI10\"}", TENON_ERROR_CLIENT_DATA, TENON_OK);
-    check_messages(key, "{\"v\":\"KERI10\"", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
-    check_messages(key, " {\"v\":\"KERI10\"}", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
-    check_messages(key, "{ \"v\":\"KERI10\"}", TENON_OK, TENON_ERROR_EVENT);
-    check_messages(key, "[]", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
-    check_messages(key, "\"{}\"", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
-    check_messages(key, "{}\n", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
-    check_messages(key, "POST\n/v1/hsi\n1700000000\n{}", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
-    check_messages(key, "\x04}", TENON_ERROR_CLIENT_DATA, TENON_ERROR_EVENT);
+    static const test_texts rows[] = {
+        {TENON_OK, AS_CLIENT_DATA, {"{}", "{\"v\":\"KER\"}", "{ \"v\":\"KERI10\"}"}},
+        {TENON_ERROR_EVENT, AS_EVENT, {"{}", "{\"v\":\"KER\"}", "{ \"v\":\"KERI10\"}"}},
+        {TENON_OK, AS_EVENT, {"{\"v\":\"KERI}", "{\"v\":\"KERI10\"}"}},
+        {TENON_ERROR_CLIENT_DATA, AS_CLIENT_DATA, {"{\"v\":\"KERI}", "{\"v\":\"KERI10\"}"}},
+        {TENON_ERROR_CLIENT_DATA, AS_CLIENT_DATA, {"", "{", "}", "{\"v\":\"KERI10\"", " {\"v\":\"KERI10\"}", "[]"}},
+        {TENON_ERROR_CLIENT_DATA, AS_CLIENT_DATA, {"\"{}\"", "{}\n", "POST\n/v1/hsi\n1700000000\n{}", "\x04}"}},
+        {TENON_ERROR_EVENT, AS_EVENT, {"", "{", "}", "{\"v\":\"KERI10\"", " {\"v\":\"KERI10\"}", "[]", "\"{}\""}},
+        {TENON_ERROR_EVENT, AS_EVENT, {"{}\n", "POST\n/v1/hsi\n1700000000\n{}", "\x04}"}},
+    };
+    test_each_text(rows, COUNT(rows), sign_as);
 }
 
 TEST(key_requests_are_signed_once)

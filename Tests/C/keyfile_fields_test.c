@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /* The DER inside a key file, field by field. */
@@ -10,117 +6,65 @@
 #define BEGIN "-----BEGIN TSS2 PRIVATE KEY-----\n"
 #define END "-----END TSS2 PRIVATE KEY-----\n"
 
-/* The fields of the DER in hexadecimal; NULL: as in a good file. */
-typedef struct {
-    const char *about;
-    tenon_status expected;
-    const char *type, *empty_auth, *optional, *parent, *public_area, *private_area, *after;
-} der_case;
+enum { TYPE, EMPTY_AUTH, OPTIONAL, PARENT, PUBLIC_AREA, PRIVATE_AREA, AFTER, FIELDS };
 
-#define TYPE "06066781050a0103"
-#define AUTH "a0030101ff"
-#define OWNER "020440000001"
-#define AREA "0403000155"
+#define SIXTEEN "61616161616161616161616161616161"
 #define TWO_FIFTY_FIVE                                                                                                 \
     SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN    \
         SIXTEEN "616161616161616161616161616161"
-#define SIXTEEN "61616161616161616161616161616161"
-#define FIELD TENON_ERROR_KEY_FIELD
 
-static const der_case der_cases[] = {
-    {.about = "good", .expected = TENON_OK},
-    {.about = "emptyAuth absent", .expected = TENON_OK, .empty_auth = ""},
-    {.about = "emptyAuth false", .expected = TENON_OK, .empty_auth = "a003010100"},
-    {.about = "emptyAuth 01", .expected = TENON_OK, .empty_auth = "a003010101"},
-    {.about = "description", .expected = TENON_OK, .optional = "a4070c056a756c6961"},
-    {.about = "description empty", .expected = TENON_OK, .optional = "a4020c00"},
-    {.about = "description 255", .expected = TENON_OK, .optional = "a48201020c81ff" TWO_FIFTY_FIVE},
-    {.about = "description 256", .expected = FIELD, .optional = "a48201040c820100" TWO_FIFTY_FIVE "61"},
-    {.about = "parent 81000001", .expected = TENON_OK, .parent = "02050081000001"},
-    {.about = "parent 81ffffff", .expected = TENON_OK, .parent = "02050081ffffff"},
-
-    {.about = "importable key", .expected = TENON_ERROR_KEY_TYPE, .type = "06066781050a0104"},
-    {.about = "sealed data", .expected = TENON_ERROR_KEY_TYPE, .type = "06066781050a0105"},
-    {.about = "a longer type", .expected = TENON_ERROR_KEY_TYPE, .type = "06076781050a010301"},
-    {.about = "a shorter type", .expected = TENON_ERROR_KEY_TYPE, .type = "06056781050a01"},
-    {.about = "an empty type", .expected = TENON_ERROR_KEY_TYPE, .type = "0600"},
-    {.about = "no type", .expected = FIELD, .type = ""},
-
-    {.about = "emptyAuth 02", .expected = FIELD, .empty_auth = "a003010102"},
-    {.about = "emptyAuth fe", .expected = FIELD, .empty_auth = "a0030101fe"},
-    {.about = "emptyAuth of no byte", .expected = FIELD, .empty_auth = "a0020100"},
-    {.about = "emptyAuth of two bytes", .expected = FIELD, .empty_auth = "a0040102ffff"},
-    {.about = "emptyAuth empty", .expected = FIELD, .empty_auth = "a000"},
-    {.about = "emptyAuth with more", .expected = FIELD, .empty_auth = "a0060101ff0101ff"},
-    {.about = "emptyAuth an INTEGER", .expected = FIELD, .empty_auth = "a0030201ff"},
-    {.about = "emptyAuth IMPLICIT", .expected = FIELD, .empty_auth = "8001ff"},
-    {.about = "emptyAuth bare", .expected = FIELD, .empty_auth = "0101ff"},
-    {.about = "emptyAuth twice", .expected = FIELD, .empty_auth = "a0030101ffa0030101ff"},
-    {.about = "emptyAuth runs over", .expected = TENON_ERROR_DER_TRUNCATED, .empty_auth = "a0030102ff"},
-
-    {.about = "policy", .expected = FIELD, .optional = "a1023000"},
-    {.about = "secret", .expected = FIELD, .optional = "a203040155"},
-    {.about = "authPolicy", .expected = FIELD, .optional = "a3023000"},
-    {.about = "rsaParent", .expected = FIELD, .optional = "a5030101ff"},
-    {.about = "[6]", .expected = FIELD, .optional = "a6030101ff"},
-    {.about = "description twice", .expected = FIELD, .optional = "a4030c0161a4030c0161"},
-    {.about = "description first", .expected = FIELD, .empty_auth = "a4030c0161" AUTH},
-    {.about = "description PrintableString", .expected = FIELD, .optional = "a403130161"},
-    {.about = "description of nothing", .expected = FIELD, .optional = "a400"},
-    {.about = "description with more", .expected = FIELD, .optional = "a4060c01610c0161"},
-
-    {.about = "no parent", .expected = FIELD, .parent = ""},
-    {.about = "parent negative", .expected = FIELD, .parent = "020481000001"},
-    {.about = "parent not minimal", .expected = FIELD, .parent = "02050040000001"},
-    {.about = "parent of 33 bits", .expected = FIELD, .parent = "02050140000001"},
-    {.about = "parent empty", .expected = FIELD, .parent = "0200"},
-    {.about = "parent 0", .expected = FIELD, .parent = "020100"},
-    {.about = "parent endorsement", .expected = FIELD, .parent = "02044000000b"},
-    {.about = "parent NULL hierarchy", .expected = FIELD, .parent = "020440000007"},
-    {.about = "parent transient", .expected = FIELD, .parent = "02050080000000"},
-    {.about = "parent 82000000", .expected = FIELD, .parent = "02050082000000"},
-    {.about = "parent an OCTET STRING", .expected = FIELD, .parent = "040440000001"},
-
-    {.about = "no public", .expected = FIELD, .public_area = "", .private_area = ""},
-    {.about = "public a BIT STRING", .expected = FIELD, .public_area = "0303000155"},
-    {.about = "public without size", .expected = TENON_ERROR_KEY_PUBLIC, .public_area = "0400"},
-    {.about = "public with half a size", .expected = TENON_ERROR_KEY_PUBLIC, .public_area = "040100"},
-    {.about = "public empty", .expected = TENON_ERROR_KEY_PUBLIC, .public_area = "04020000"},
-    {.about = "public too short", .expected = TENON_ERROR_KEY_PUBLIC, .public_area = "0403000255"},
-    {.about = "public too long", .expected = TENON_ERROR_KEY_PUBLIC, .public_area = "040400015555"},
-
-    {.about = "no private", .expected = FIELD, .private_area = ""},
-    {.about = "private a BIT STRING", .expected = FIELD, .private_area = "0303000155"},
-    {.about = "private without size", .expected = TENON_ERROR_KEY_PRIVATE, .private_area = "0400"},
-    {.about = "private empty", .expected = TENON_ERROR_KEY_PRIVATE, .private_area = "04020000"},
-    {.about = "private too short", .expected = TENON_ERROR_KEY_PRIVATE, .private_area = "0403000255"},
-    {.about = "private too long", .expected = TENON_ERROR_KEY_PRIVATE, .private_area = "040400015555"},
-    {.about = "private runs over", .expected = TENON_ERROR_DER_TRUNCATED, .private_area = "0404000155"},
-    {.about = "length not minimal", .expected = TENON_ERROR_DER_LENGTH, .private_area = "048103000155"},
-    {.about = "length indefinite", .expected = TENON_ERROR_DER_LENGTH, .private_area = "04800001550000"},
-
-    {.about = "a field behind", .expected = FIELD, .after = "0500"},
-    {.about = "a byte behind", .expected = FIELD, .after = "00"},
+/* The field that the row names, in hexadecimal behind the name of the case. */
+static const test_texts rows[] = {
+    {TENON_ERROR_KEY_TYPE, TYPE, {"importable key = 06066781050a0104", "sealed data = 06066781050a0105"}},
+    {TENON_ERROR_KEY_TYPE, TYPE, {"a longer type = 06076781050a010301", "a shorter type = 06056781050a01"}},
+    {TENON_ERROR_KEY_TYPE, TYPE, {"an empty type = 0600"}},
+    {TENON_ERROR_KEY_FIELD, TYPE, {"no type = "}},
+    {TENON_OK, EMPTY_AUTH, {"absent = ", "false = a003010100", "01 = a003010101"}},
+    {TENON_ERROR_KEY_FIELD, EMPTY_AUTH, {"02 = a003010102", "fe = a0030101fe", "of no byte = a0020100"}},
+    {TENON_ERROR_KEY_FIELD, EMPTY_AUTH, {"of two bytes = a0040102ffff", "empty = a000"}},
+    {TENON_ERROR_KEY_FIELD, EMPTY_AUTH, {"with more = a0060101ff0101ff", "an INTEGER = a0030201ff"}},
+    {TENON_ERROR_KEY_FIELD, EMPTY_AUTH, {"IMPLICIT = 8001ff", "bare = 0101ff", "twice = a0030101ffa0030101ff"}},
+    {TENON_ERROR_KEY_FIELD, EMPTY_AUTH, {"description first = a4030c0161a0030101ff"}},
+    {TENON_ERROR_DER_TRUNCATED, EMPTY_AUTH, {"runs over = a0030102ff"}},
+    {TENON_OK, OPTIONAL, {"description = a4070c056a756c6961", "description empty = a4020c00"}},
+    {TENON_OK, OPTIONAL, {"description 255 = a48201020c81ff" TWO_FIFTY_FIVE}},
+    {TENON_ERROR_KEY_FIELD, OPTIONAL, {"description 256 = a48201040c820100" TWO_FIFTY_FIVE "61"}},
+    {TENON_ERROR_KEY_FIELD, OPTIONAL, {"policy = a1023000", "secret = a203040155", "authPolicy = a3023000"}},
+    {TENON_ERROR_KEY_FIELD, OPTIONAL, {"rsaParent = a5030101ff", "[6] = a6030101ff"}},
+    {TENON_ERROR_KEY_FIELD, OPTIONAL, {"description twice = a4030c0161a4030c0161"}},
+    {TENON_ERROR_KEY_FIELD, OPTIONAL, {"description PrintableString = a403130161", "description of nothing = a400"}},
+    {TENON_ERROR_KEY_FIELD, OPTIONAL, {"description with more = a4060c01610c0161"}},
+    {TENON_OK, PARENT, {"81000001 = 02050081000001", "81ffffff = 02050081ffffff"}},
+    {TENON_ERROR_KEY_FIELD, PARENT, {"no parent = ", "negative = 020481000001", "not minimal = 02050040000001"}},
+    {TENON_ERROR_KEY_FIELD, PARENT, {"of 33 bits = 02050140000001", "empty = 0200", "0 = 020100"}},
+    {TENON_ERROR_KEY_FIELD, PARENT, {"endorsement = 02044000000b", "NULL hierarchy = 020440000007"}},
+    {TENON_ERROR_KEY_FIELD, PARENT, {"transient = 02050080000000", "82000000 = 02050082000000"}},
+    {TENON_ERROR_KEY_FIELD, PARENT, {"an OCTET STRING = 040440000001"}},
+    {TENON_ERROR_KEY_FIELD, PUBLIC_AREA, {"a BIT STRING = 0303000155"}},
+    {TENON_ERROR_KEY_PUBLIC, PUBLIC_AREA, {"without size = 0400", "with half a size = 040100", "empty = 04020000"}},
+    {TENON_ERROR_KEY_PUBLIC, PUBLIC_AREA, {"too short = 0403000255", "too long = 040400015555"}},
+    {TENON_ERROR_KEY_FIELD, PRIVATE_AREA, {"no private = ", "a BIT STRING = 0303000155"}},
+    {TENON_ERROR_KEY_PRIVATE, PRIVATE_AREA, {"without size = 0400", "empty = 04020000", "too short = 0403000255"}},
+    {TENON_ERROR_KEY_PRIVATE, PRIVATE_AREA, {"too long = 040400015555"}},
+    {TENON_ERROR_DER_TRUNCATED, PRIVATE_AREA, {"runs over = 0404000155"}},
+    {TENON_ERROR_DER_LENGTH, PRIVATE_AREA, {"length not minimal = 048103000155"}},
+    {TENON_ERROR_DER_LENGTH, PRIVATE_AREA, {"length indefinite = 04800001550000"}},
+    {TENON_ERROR_KEY_FIELD, AFTER, {"a field behind = 0500", "a byte behind = 00"}},
 };
 
-static size_t put_hex(uint8_t *out, const char *hex, const char *usual)
-{
-    const char *digits = hex != NULL ? hex : usual;
-    test_hex(out, strlen(digits) / 2, digits);
-    return strlen(digits) / 2;
-}
+typedef struct {
+    const char *hex[FIELDS];
+} der_fields;
 
-/* The sequence of a case, with the shortest form of each length, as DER needs. */
-static size_t put_der(uint8_t *out, const der_case *c)
+static const der_fields good = {{"06066781050a0103", "a0030101ff", "", "020440000001", "0403000155", "0403000155", ""}};
+
+/* The sequence of these fields, with the shortest form of each length, as DER needs. */
+static size_t put_der(uint8_t *out, const der_fields *of)
 {
     uint8_t fields[1400];
-    size_t n = put_hex(fields, c->type, TYPE), head = 0;
-    n += put_hex(fields + n, c->empty_auth, AUTH);
-    n += put_hex(fields + n, c->optional, "");
-    n += put_hex(fields + n, c->parent, OWNER);
-    n += put_hex(fields + n, c->public_area, AREA);
-    n += put_hex(fields + n, c->private_area, AREA);
-    n += put_hex(fields + n, c->after, "");
+    size_t n = 0, head = 0;
+    for (size_t i = 0; i < FIELDS; n += strlen(of->hex[i++]) / 2)
+        test_hex(fields + n, strlen(of->hex[i]) / 2, of->hex[i]);
     out[head++] = 0x30;
     if (n >= 0x80)
         out[head++] = n < 0x100 ? 0x81 : 0x82;
@@ -148,32 +92,57 @@ static tenon_status read_der(tenoni_keyfile *file, const uint8_t *der, size_t n)
     return tpm_rig_read(file, pem, put_pem(pem, sizeof pem, der, n));
 }
 
+static tenon_status read_fields(tenoni_keyfile *file, const der_fields *of)
+{
+    uint8_t der[2048];
+    return read_der(file, der, put_der(der, of));
+}
+
+static tenon_status read_with(tenoni_keyfile *file, int replaced, const char *hex)
+{
+    der_fields fields = good;
+    fields.hex[replaced] = hex;
+    return read_fields(file, &fields);
+}
+
+static tenon_status read_field(int field, const char *text)
+{
+    tenoni_keyfile file;
+    return read_with(&file, field, strstr(text, " = ") + strlen(" = "));
+}
+
 TEST(keyfile_fields)
 {
-    for (size_t i = 0; i < COUNT(der_cases); i++) {
-        uint8_t der[1100];
-        tenoni_keyfile file;
-        test_about("%s", der_cases[i].about);
-        CHECK_STATUS(read_der(&file, der, put_der(der, &der_cases[i])), der_cases[i].expected);
-    }
+    tenoni_keyfile file;
+    test_each_text(rows, COUNT(rows), read_field);
+    der_fields without_areas = good;
+    without_areas.hex[PUBLIC_AREA] = without_areas.hex[PRIVATE_AREA] = "";
+    CHECK_STATUS(read_fields(&file, &without_areas), TENON_ERROR_KEY_FIELD);
 }
 
 /* The values of the accepted cases; a description leaves no trace. */
 TEST(keyfile_values)
 {
     static const struct {
-        size_t at;
+        int replaced;
+        const char *hex;
         bool empty_auth;
         uint32_t parent;
-    } expected[] = {{0, true, 0x40000001}, {1, false, 0x40000001}, {2, false, 0x40000001}, {3, true, 0x40000001},
-                    {4, true, 0x40000001}, {8, true, 0x81000001},  {9, true, 0x81ffffff}};
-    for (size_t i = 0; i < COUNT(expected); i++) {
-        uint8_t der[1100];
+    } accepted[] = {
+        {AFTER, "", true, 0x40000001},
+        {EMPTY_AUTH, "", false, 0x40000001},
+        {EMPTY_AUTH, "a003010100", false, 0x40000001},
+        {EMPTY_AUTH, "a003010101", true, 0x40000001},
+        {OPTIONAL, "a4070c056a756c6961", true, 0x40000001},
+        {PARENT, "02050081000001", true, 0x81000001},
+        {PARENT, "02050081ffffff", true, 0x81ffffff},
+    };
+    for (size_t i = 0; i < COUNT(accepted); i++) {
         tenoni_keyfile file;
-        test_about("%s", der_cases[expected[i].at].about);
-        CHECK_OK(read_der(&file, der, put_der(der, &der_cases[expected[i].at])));
-        CHECK(file.empty_auth == expected[i].empty_auth);
-        CHECK_NUMBER(file.parent, expected[i].parent);
+        test_about("%s", accepted[i].hex);
+        CHECK_OK(read_with(&file, accepted[i].replaced, accepted[i].hex));
+        CHECK(file.empty_auth == accepted[i].empty_auth);
+        CHECK_NUMBER(file.parent, accepted[i].parent);
         CHECK(file.public_n == 1 && file.public_area[0] == 0x55 && file.private_n == 1 && file.private_area[0] == 0x55);
     }
 }
@@ -182,7 +151,7 @@ TEST(keyfile_der_ends)
 {
     uint8_t der[1100];
     tenoni_keyfile file;
-    size_t n = put_der(der, &der_cases[0]);
+    size_t n = put_der(der, &good);
     for (size_t i = 0; i < n; i++) {
         test_about("%zu bytes of DER", i);
         CHECK_STATUS(read_der(&file, der, i), TENON_ERROR_DER_TRUNCATED);
@@ -194,19 +163,23 @@ TEST(keyfile_der_ends)
     CHECK_STATUS(read_der(&file, der, n), TENON_ERROR_DER_TAG);
 }
 
+static void put_area(char *hex, size_t size, size_t n)
+{
+    const int head = snprintf(hex, size, "0482%04zx%04zx", n + 2, n);
+    memset(hex + head, '5', 2 * n);
+    hex[(size_t)head + 2 * n] = '\0';
+}
+
 static tenon_status read_areas(size_t public_n, size_t private_n)
 {
     char public_hex[4096], private_hex[4096];
-    uint8_t der[2048];
     tenoni_keyfile file;
-    int head = snprintf(public_hex, sizeof public_hex, "0482%04zx%04zx", public_n + 2, public_n);
-    memset(public_hex + head, '5', 2 * public_n);
-    public_hex[(size_t)head + 2 * public_n] = '\0';
-    head = snprintf(private_hex, sizeof private_hex, "0482%04zx%04zx", private_n + 2, private_n);
-    memset(private_hex + head, '5', 2 * private_n);
-    private_hex[(size_t)head + 2 * private_n] = '\0';
-    size_t n = put_der(der, &(der_case){.public_area = public_hex, .private_area = private_hex});
-    return read_der(&file, der, n);
+    der_fields fields = good;
+    put_area(public_hex, sizeof public_hex, public_n);
+    put_area(private_hex, sizeof private_hex, private_n);
+    fields.hex[PUBLIC_AREA] = public_hex;
+    fields.hex[PRIVATE_AREA] = private_hex;
+    return read_fields(&file, &fields);
 }
 
 TEST(keyfile_areas_too_large)

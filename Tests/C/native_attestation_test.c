@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "native/attestation.h"
 #include "native_rig.h"
-#include "tenon/encoding.h"
-#include "tenon/verify.h"
 
 /* The proof that a runtime asks for, with an attestation key of an identity in the same state folder. */
 
@@ -78,12 +73,11 @@ static void enrol(native_rig *rig, const char *of)
     tenon_tpm_transport table = support_transport_table(rig->wire);
     OWNED_TPM tpm = NULL;
     OWNED_TPM_KEY key = NULL;
-    OWNED_TPM_KEY ak = NULL;
     OWNED char *path = path_of(rig, of, ".ak.pem");
     native_rig_again(rig);
     CHECK_OK(tenon_tpm_open_transport(&tpm, &table, NULL));
     CHECK_OK(tenon_tpm_key_create(tpm, &key, NULL, 0));
-    CHECK_OK(tenon_tpm_ak_create(key, &ak));
+    OWNED_TPM_KEY ak = tpm_rig_ak(key);
     const tpm_pem pem = tpm_rig_export(ak);
     const certificate leaf = issue(ak);
     native_rig_write(path, pem.text, pem.n);
@@ -121,13 +115,12 @@ static char *attest(void) { return synheart_native_get_attestation("dev_1", chal
 
 #define NONE(reason) "{\"format\":\"none\",\"blob\":\"\",\"reason\":\"" reason "\"}"
 
-TEST(native_attestation_is_accepted)
+TEST_NATIVE(native_attestation_is_accepted)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *key = synheart_native_generate_key("dev_1");
     CHECK_TEXT(attest(), NONE("misconfigured"));
     CHECK_CODE("NATIVE_NO_CERTIFICATE");
-    enrol(&rig, stem);
+    enrol(rig, stem);
     OWNED char *proof = attest();
     CHECK_STATUS(verdict(proof, key), TENON_OK);
     challenge.bytes[0] ^= 1;
@@ -135,64 +128,61 @@ TEST(native_attestation_is_accepted)
     challenge.bytes[0] ^= 1;
     OWNED char *other = synheart_native_generate_key("dev_2");
     CHECK_STATUS(verdict(proof, other), TENON_RULE_19_PUBLIC_KEY);
-    support_transport_reset_counts(rig.wire);
+    support_transport_reset_counts(rig->wire);
     OWNED char *again = attest();
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CERTIFY), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_CERTIFY), 1);
     CHECK_STATUS(verdict(again, key), TENON_OK);
 }
 
 /* Every attestation of one device id is made by one attestation key, also when there are others by then. */
-TEST(native_attestation_keeps_its_key)
+TEST_NATIVE(native_attestation_keeps_its_key)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *key = synheart_native_generate_key("dev_1");
-    enrol(&rig, stem);
+    enrol(rig, stem);
     OWNED char *first = attest();
-    CHECK_NUMBER(native_rig_count(&rig, "a-"), 1);
+    CHECK_NUMBER(native_rig_count(rig, "a-"), 1);
     const certificate before = root;
-    enrol(&rig, other_stem);
+    enrol(rig, other_stem);
     root = before;
     OWNED char *second = attest();
     CHECK_STATUS(verdict(second, key), TENON_OK);
     OWNED char *other = synheart_native_generate_key("dev_2");
     CHECK_TEXT(synheart_native_get_attestation("dev_2", challenge.bytes, 32), NONE("misconfigured"));
     CHECK_NUMBER(synheart_native_delete_key("dev_1"), 0);
-    CHECK_NUMBER(native_rig_count(&rig, "a-"), 0);
+    CHECK_NUMBER(native_rig_count(rig, "a-"), 0);
     CHECK(first != NULL && other != NULL);
 }
 
 /* Never NULL for valid arguments, and the reason is that of the fault (the shipped shims give NULL). */
-TEST(native_defect_2_attestation_says_why)
+TEST_NATIVE(native_defect_2_attestation_says_why)
 {
-    OWNED_NATIVE rig = native_rig_start();
     CHECK_TEXT(attest(), NONE("unknown"));
     CHECK_CODE("NATIVE_ABSENT");
     OWNED char *key = synheart_native_generate_key("dev_1");
-    enrol(&rig, stem);
+    enrol(rig, stem);
     static const struct {
         uint32_t code;
         const char *expected;
     } cases[] = {{0x921, NONE("transient")}, {0x908, NONE("transient")}, {0x101, NONE("unknown")}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        native_rig_again(&rig);
-        support_fail_code(rig.wire, support_times(SUPPORT_ANY, 1, SUPPORT_ALWAYS), cases[i].code);
+        native_rig_again(rig);
+        support_fail_code(rig->wire, support_times(SUPPORT_ANY, 1, SUPPORT_ALWAYS), cases[i].code);
         CHECK_TEXT(attest(), cases[i].expected);
-        support_transport_forget_faults(rig.wire);
+        support_transport_forget_faults(rig->wire);
     }
-    native_rig_again(&rig);
-    support_fail_before(rig.wire, support_times(SUPPORT_ANY, 1, SUPPORT_ALWAYS), TENON_ERROR_TPM_TRANSPORT);
+    native_rig_again(rig);
+    support_fail_before(rig->wire, support_times(SUPPORT_ANY, 1, SUPPORT_ALWAYS), TENON_ERROR_TPM_TRANSPORT);
     CHECK_TEXT(attest(), NONE("transient"));
-    support_transport_forget_faults(rig.wire);
+    support_transport_forget_faults(rig->wire);
     OWNED char *proof = attest();
     CHECK_STATUS(verdict(proof, key), TENON_OK);
 }
 
 /* The shipped Apple shim uses one key id twice, which its platform refuses; a TPM's key certifies as often as asked. */
-TEST(native_defect_7_attestation_can_be_repeated)
+TEST_NATIVE(native_defect_7_attestation_can_be_repeated)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *key = synheart_native_generate_key("dev_1");
-    enrol(&rig, stem);
+    enrol(rig, stem);
     for (int i = 0; i < 5; i++) {
         OWNED char *proof = attest();
         CHECK_STATUS(verdict(proof, key), TENON_OK);
@@ -200,22 +190,21 @@ TEST(native_defect_7_attestation_can_be_repeated)
 }
 
 /* A certificate of another key, one that is cut, and an attestation key that was replaced. */
-TEST(native_attestation_with_other_files)
+TEST_NATIVE(native_attestation_with_other_files)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *key = synheart_native_generate_key("dev_1");
-    enrol(&rig, stem);
-    OWNED char *file = path_of(&rig, stem, ".ak.crt");
+    enrol(rig, stem);
+    OWNED char *file = path_of(rig, stem, ".ak.crt");
     size_t n;
     OWNED uint8_t *bytes = native_rig_bytes(file, &n);
-    enrol(&rig, stem);
+    enrol(rig, stem);
     native_rig_write(file, bytes, n);
     CHECK_TEXT(attest(), NONE("misconfigured"));
     native_rig_write(file, bytes, n - 1);
     CHECK_TEXT(attest(), NONE("unknown"));
     CHECK_NUMBER(unlink(file), 0);
     CHECK_TEXT(attest(), NONE("misconfigured"));
-    enrol(&rig, stem);
+    enrol(rig, stem);
     OWNED char *proof = attest();
     CHECK_STATUS(verdict(proof, key), TENON_OK);
 }

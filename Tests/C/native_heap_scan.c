@@ -54,15 +54,6 @@ __attribute__((noinline)) static bool reveal_key(void)
     return good;
 }
 
-/* What is in `given`, which the calls that ran had, is nowhere else. */
-static bool check(const char *what, bool (*use)(void))
-{
-    uint8_t copy[SCAN_SIZE];
-    memcpy(copy, given, sizeof copy);
-    scan_for(copy);
-    return scan_around(what, use, given);
-}
-
 int main(void)
 {
     support_swtpm *sw = support_swtpm_start(NULL);
@@ -75,10 +66,10 @@ int main(void)
     tenoni_desk_use(&table);
     bool good = tenon_native_configure(&options) == 0;
     reveal(given);
-    good = good && check("a value that is stored", keep);
+    good = good && scan_given("a value that is stored", keep, given);
     reveal(given);
-    good = check("a value that is loaded", load) && good;
-    good = reveal_key() && check("the key of the values", load) && good;
+    good = scan_given("a value that is loaded", load, given) && good;
+    good = reveal_key() && scan_given("the key of the values", load, given) && good;
     tenoni_worker_end();
     tenoni_desk_forget(true);
     support_transport_free(wire);

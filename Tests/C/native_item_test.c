@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,15 +20,13 @@ static int32_t outcome_of(const char *service, const char *key)
 }
 
 /* The item that the mobile SDKs read back, by the same names. */
-TEST(native_device_record_comes_back)
+TEST_NATIVE(native_device_record_comes_back)
 {
-    OWNED_NATIVE rig = native_rig_start();
-    CHECK_TEXT(synheart_native_secure_load("synheart-core", "device_record:app_1"), NULL);
-    CHECK_CODE("NATIVE_ABSENT");
+    CHECK_NONE(synheart_native_secure_load("synheart-core", "device_record:app_1"), "NATIVE_ABSENT");
     CHECK_NUMBER(synheart_native_secure_store("synheart-core", "device_record:app_1", record), 0);
     CHECK_CODE(NULL);
     CHECK_TEXT(synheart_native_secure_load("synheart-core", "device_record:app_1"), record);
-    native_rig_again(&rig);
+    native_rig_again(rig);
     CHECK_TEXT(synheart_native_secure_load("synheart-core", "device_record:app_1"), record);
     CHECK_NUMBER(outcome_of("synheart-core", "device_record:app_1"), TENON_NATIVE_FOUND);
     CHECK_NUMBER(outcome_of("synheart-core", "device_record:app_2"), TENON_NATIVE_ABSENT);
@@ -41,22 +36,20 @@ TEST(native_device_record_comes_back)
 }
 
 /* The shipped Android bridge joins the two names with "::", and these two collide. */
-TEST(native_defect_9_names_do_not_collide)
+TEST_NATIVE(native_defect_9_names_do_not_collide)
 {
-    OWNED_NATIVE rig = native_rig_start();
     CHECK_NUMBER(synheart_native_secure_store("a", "b::c", "1"), 0);
     CHECK_NUMBER(synheart_native_secure_store("a::b", "c", "2"), 0);
     CHECK_NUMBER(synheart_native_secure_store("a::", "bc", "3"), 0);
     CHECK_TEXT(synheart_native_secure_load("a", "b::c"), "1");
     CHECK_TEXT(synheart_native_secure_load("a::b", "c"), "2");
     CHECK_TEXT(synheart_native_secure_load("a::", "bc"), "3");
-    CHECK_NUMBER(native_rig_count(&rig, "v-"), 3);
+    CHECK_NUMBER(native_rig_count(rig, "v-"), 3);
 }
 
-TEST(native_values_of_all_sizes)
+TEST_NATIVE(native_values_of_all_sizes)
 {
     enum { LONGEST = TENON_NATIVE_VALUE_MAX };
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *value = malloc(LONGEST + 2);
     memset(value, 'v', LONGEST + 1);
     value[LONGEST + 1] = 0;
@@ -88,14 +81,11 @@ TEST(native_values_of_all_sizes)
 }
 
 /* No value, no name of one, and no key lies in the folder in clear. */
-TEST(native_nothing_is_in_clear)
+TEST_NATIVE(native_nothing_is_in_clear)
 {
-    OWNED_NATIVE rig = native_rig_start();
     CHECK_NUMBER(synheart_native_secure_store("the-service", "the-key", "the-value"), 0);
-    OWNED char *path = native_rig_file(&rig, "v-");
-    size_t n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
-    CHECK(memmem(bytes, n, "the-", 4) == NULL && strstr(path, "the-") == NULL);
+    OWNED_FILE file = native_rig_open(rig, "v-");
+    CHECK(memmem(file.bytes, file.n, "the-", 4) == NULL && strstr(file.path, "the-") == NULL);
     OWNED char *report = tenon_native_report();
     CHECK(report != NULL && strstr(report, "the-") == NULL && strstr(report, "\"values\":1") != NULL);
 }
@@ -104,26 +94,23 @@ TEST(native_nothing_is_in_clear)
  */
 TEST(native_defect_1_unreadable_value_is_kept)
 {
-    OWNED_NATIVE rig = native_rig_start();
-    CHECK_NUMBER(synheart_native_secure_store("s", "k", "master"), 0);
-    OWNED char *path = native_rig_file(&rig, "v-");
-    size_t n, kept_n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
-    for (size_t at = 0; at < n; at++) {
+    OWNED_NATIVE rig = native_rig_with("master");
+    OWNED_FILE file = native_rig_open(&rig, "v-");
+    size_t kept_n;
+    for (size_t at = 0; at < file.n; at++) {
         test_about("byte %zu", at);
-        bytes[at] ^= 1;
-        native_rig_write(path, bytes, n);
+        file.bytes[at] ^= 1;
+        native_rig_write(file.path, file.bytes, file.n);
         CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
-        CHECK(synheart_native_secure_store("s", "k", "new") != 0);
-        CHECK_CODE("NATIVE_VALUE_KEPT");
-        OWNED uint8_t *kept = native_rig_bytes(path, &kept_n);
-        CHECK_SAME(kept, kept_n, bytes, n);
-        bytes[at] ^= 1;
+        CHECK_NOT_STORED("k", "NATIVE_VALUE_KEPT");
+        OWNED uint8_t *kept = native_rig_bytes(file.path, &kept_n);
+        CHECK_SAME(kept, kept_n, file.bytes, file.n);
+        file.bytes[at] ^= 1;
     }
-    native_rig_write(path, bytes, n);
+    native_rig_write(file.path, file.bytes, file.n);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "master");
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "new"), 0);
-    native_rig_write(path, bytes, n / 2);
+    native_rig_write(file.path, file.bytes, file.n / 2);
     CHECK(synheart_native_secure_store("s", "k", "newer") != 0);
     CHECK_NUMBER(synheart_native_secure_delete("s", "k"), 0);
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "newer"), 0);
@@ -132,57 +119,47 @@ TEST(native_defect_1_unreadable_value_is_kept)
 
 TEST(native_cut_value_is_noticed)
 {
-    OWNED_NATIVE rig = native_rig_start();
-    CHECK_NUMBER(synheart_native_secure_store("s", "k", "master"), 0);
-    OWNED char *path = native_rig_file(&rig, "v-");
-    size_t n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
-    for (size_t length = 0; length < n; length++) {
-        native_rig_write(path, bytes, length);
+    OWNED_NATIVE rig = native_rig_with("master");
+    OWNED_FILE file = native_rig_open(&rig, "v-");
+    for (size_t length = 0; length < file.n; length++) {
+        native_rig_write(file.path, file.bytes, length);
         CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
     }
 }
 
-TEST(native_exchanged_value_is_noticed)
+TEST_NATIVE(native_exchanged_value_is_noticed)
 {
-    OWNED_NATIVE rig = native_rig_start();
     CHECK_NUMBER(synheart_native_secure_store("s", "first", "1"), 0);
-    OWNED char *path = native_rig_file(&rig, "v-");
-    size_t n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
-    CHECK_NUMBER(unlink(path), 0);
+    OWNED_FILE file = native_rig_open(rig, "v-");
+    CHECK_NUMBER(unlink(file.path), 0);
     CHECK_NUMBER(synheart_native_secure_store("s", "second", "2"), 0);
-    OWNED char *other = native_rig_file(&rig, "v-");
-    native_rig_write(other, bytes, n);
-    CHECK_TEXT(synheart_native_secure_load("s", "second"), NULL);
-    CHECK_CODE("NATIVE_DAMAGED");
+    OWNED_FILE other = native_rig_open(rig, "v-");
+    native_rig_write(other.path, file.bytes, file.n);
+    CHECK_NONE(synheart_native_secure_load("s", "second"), "NATIVE_DAMAGED");
     CHECK_NUMBER(outcome_of("s", "first"), TENON_NATIVE_ABSENT);
 }
 
 TEST(native_link_is_not_followed)
 {
-    OWNED_NATIVE rig = native_rig_start();
-    CHECK_NUMBER(synheart_native_secure_store("s", "k", "master"), 0);
-    OWNED char *path = native_rig_file(&rig, "v-");
-    OWNED char *moved = native_rig_copy(path);
-    CHECK_NUMBER(rename(path, moved) + symlink(moved, path), 0);
+    OWNED_NATIVE rig = native_rig_with("master");
+    OWNED_FILE file = native_rig_open(&rig, "v-");
+    CHECK_NUMBER(rename(file.path, file.copy) + symlink(file.copy, file.path), 0);
     CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
     CHECK_CODE("NATIVE_FOLDER");
 }
 
 /* What could not be written to its end is removed, and not in the way of the next. */
-TEST(native_cut_file_is_removed)
+TEST_NATIVE(native_cut_file_is_removed)
 {
     enum { WRITE = 3 };
     static const struct {
         int error;
         const char *code;
     } rows[] = {{ENOSPC, "NATIVE_DISK_FULL"}, {EDQUOT, "NATIVE_DISK_FULL"}, {EIO, "NATIVE_DISK"}};
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *fresh = NULL;
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "old"), 0);
-    OWNED char *path = native_rig_file(&rig, "v-");
-    CHECK(asprintf(&fresh, "%s.new", path) > 0);
+    OWNED_FILE file = native_rig_open(rig, "v-");
+    CHECK(asprintf(&fresh, "%s.new", file.path) > 0);
     for (size_t i = 0; i < COUNT(rows); i++) {
         native_cut_at(NATIVE_FAIL, WRITE, rows[i].error);
         CHECK(synheart_native_secure_store("s", "k", "new") != 0);
@@ -196,28 +173,23 @@ TEST(native_cut_file_is_removed)
 /* The values' key: without it, values are unreadable; and it is not made again while there are values. */
 TEST(native_store_key_is_not_made_again)
 {
-    OWNED_NATIVE rig = native_rig_start();
-    CHECK_NUMBER(synheart_native_secure_store("s", "k", "master"), 0);
-    OWNED char *path = native_rig_file(&rig, "store");
-    OWNED char *copy = native_rig_copy(path);
-    size_t n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
-    CHECK_NUMBER(unlink(path), 0);
+    OWNED_NATIVE rig = native_rig_with("master");
+    OWNED_FILE file = native_rig_open(&rig, "store");
+    CHECK_NUMBER(unlink(file.path), 0);
     native_rig_again(&rig);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "master");
-    CHECK_NUMBER(access(path, F_OK), 0);
-    CHECK_NUMBER(unlink(path) + unlink(copy), 0);
+    CHECK_NUMBER(access(file.path, F_OK), 0);
+    CHECK_NUMBER(unlink(file.path) + unlink(file.copy), 0);
     native_rig_again(&rig);
-    CHECK_TEXT(synheart_native_secure_load("s", "k"), NULL);
-    CHECK_CODE("NATIVE_STORE_KEY");
+    CHECK_NOT_LOADED("NATIVE_STORE_KEY");
     CHECK(synheart_native_secure_store("s", "other", "value") != 0);
     CHECK_NUMBER(native_rig_count(&rig, "store"), 0);
     CHECK_NUMBER(outcome_of("s", "other"), TENON_NATIVE_ABSENT);
     OWNED char *report = tenon_native_report();
     CHECK(report != NULL && strstr(report, "NATIVE_STORE_KEY") != NULL);
-    native_rig_write(path, bytes, n / 2);
+    native_rig_write(file.path, file.bytes, file.n / 2);
     CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
-    native_rig_write(path, bytes, n);
+    native_rig_write(file.path, file.bytes, file.n);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "master");
 }
 
@@ -277,31 +249,29 @@ TEST(native_all_is_on_disk_before_it_is_said)
 }
 
 /* The state folder need not be there: the first call makes it, and its name is on the disk before anything is in it. */
-TEST(native_state_folder_is_made)
+TEST_NATIVE(native_state_folder_is_made)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *above = NULL, *state = NULL, *files = NULL;
-    CHECK(asprintf(&above, "%s/above", rig.folder) > 0 && asprintf(&state, "%s/state", above) > 0 &&
+    CHECK(asprintf(&above, "%s/above", rig->folder) > 0 && asprintf(&state, "%s/state", above) > 0 &&
           asprintf(&files, "%s/native", state) > 0);
-    char *folder = rig.folder;
-    rig.folder = state;
-    native_rig_again(&rig);
+    char *folder = rig->folder;
+    rig->folder = state;
+    native_rig_again(rig);
     CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_ABSENT);
     CHECK_NUMBER(access(above, F_OK), -1);
     native_cut_at(NATIVE_COUNT, 0, 0);
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
     check_trace("a store in a new folder", "mdmdmd" KEPT KEPT KEPT);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "v");
-    native_rig_empty(&rig);
-    rig.folder = folder;
+    native_rig_empty(rig);
+    rig->folder = folder;
     CHECK_NUMBER(rmdir(state) + rmdir(above), 0);
 }
 
 /* A TPM in lockout is not asked again: that would be another guess. */
 TEST(native_store_in_lockout_asks_once)
 {
-    OWNED_NATIVE rig = native_rig_start();
-    CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
+    OWNED_NATIVE rig = native_rig_with("v");
     support_transport_reset_counts(rig.wire);
     support_fail_code(rig.wire, support_next(0x15e), 0x921);
     CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
@@ -311,8 +281,7 @@ TEST(native_store_in_lockout_asks_once)
 
 TEST(native_store_counts)
 {
-    OWNED_NATIVE rig = native_rig_start();
-    CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
+    OWNED_NATIVE rig = native_rig_with("v");
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "v");
     support_transport_reset_counts(rig.wire);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "v");
@@ -329,57 +298,44 @@ TEST(native_store_counts)
 
 TEST(native_yesterdays_value_is_noticed)
 {
-    OWNED_NATIVE rig = native_rig_counted();
-    CHECK_NUMBER(synheart_native_secure_store("s", "k", "yesterday"), 0);
+    OWNED_NATIVE rig = native_rig_counted_with("yesterday");
     CHECK_NUMBER(synheart_native_secure_store("s", "other", "value"), 0);
-    OWNED char *manifest = native_rig_file(&rig, "manifest");
-    OWNED char *manifest_copy = native_rig_copy(manifest);
-    size_t manifest_n, n;
-    OWNED uint8_t *old_manifest = native_rig_bytes(manifest, &manifest_n);
+    OWNED_FILE old_manifest = native_rig_open(&rig, "manifest");
     CHECK_NUMBER(synheart_native_secure_delete("s", "other"), 0);
-    OWNED char *path = native_rig_file(&rig, "v-");
-    OWNED uint8_t *old = native_rig_bytes(path, &n);
+    OWNED_FILE old = native_rig_open(&rig, "v-");
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "today"), 0);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "today");
-    size_t new_n;
-    OWNED uint8_t *fresh = native_rig_bytes(path, &new_n);
+    OWNED_FILE today = native_rig_open(&rig, "v-");
     /* The value alone. */
-    native_rig_write(path, old, n);
-    CHECK_TEXT(synheart_native_secure_load("s", "k"), NULL);
-    CHECK_CODE("NATIVE_STALE");
+    native_rig_write(old.path, old.bytes, old.n);
+    CHECK_NOT_LOADED("NATIVE_STALE");
     CHECK(synheart_native_secure_store("s", "k", "new") != 0);
     /* The value, and all that goes with it. */
-    size_t today_n;
-    OWNED uint8_t *today = native_rig_bytes(manifest, &today_n);
-    native_rig_write(manifest, old_manifest, manifest_n);
-    native_rig_write(manifest_copy, old_manifest, manifest_n);
+    OWNED_FILE manifest = native_rig_open(&rig, "manifest");
+    native_rig_write(manifest.path, old_manifest.bytes, old_manifest.n);
+    native_rig_write(manifest.copy, old_manifest.bytes, old_manifest.n);
     native_rig_again(&rig);
-    CHECK_TEXT(synheart_native_secure_load("s", "k"), NULL);
-    CHECK_CODE("NATIVE_STALE");
+    CHECK_NOT_LOADED("NATIVE_STALE");
     CHECK_NUMBER(outcome_of("s", "absent"), TENON_NATIVE_UNAVAILABLE);
     /* The files of today again. */
-    native_rig_write(manifest, today, today_n);
-    native_rig_write(manifest_copy, today, today_n);
-    native_rig_write(path, fresh, new_n);
+    native_rig_write(manifest.path, manifest.bytes, manifest.n);
+    native_rig_write(manifest.copy, manifest.bytes, manifest.n);
+    native_rig_write(today.path, today.bytes, today.n);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "today");
-    CHECK_NUMBER(unlink(path), 0);
-    CHECK_TEXT(synheart_native_secure_load("s", "k"), NULL);
-    CHECK_CODE("NATIVE_MISSING");
-    native_rig_write(path, fresh, new_n);
-    CHECK_NUMBER(unlink(manifest), 0);
+    CHECK_NUMBER(unlink(today.path), 0);
+    CHECK_NOT_LOADED("NATIVE_MISSING");
+    native_rig_write(today.path, today.bytes, today.n);
+    CHECK_NUMBER(unlink(manifest.path), 0);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "today");
 }
 
 /* A value that was deleted and put back is deleted. */
 TEST(native_deleted_value_stays_deleted)
 {
-    OWNED_NATIVE rig = native_rig_counted();
-    CHECK_NUMBER(synheart_native_secure_store("s", "k", "value"), 0);
-    OWNED char *path = native_rig_file(&rig, "v-");
-    size_t n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
+    OWNED_NATIVE rig = native_rig_counted_with("value");
+    OWNED_FILE file = native_rig_open(&rig, "v-");
     CHECK_NUMBER(synheart_native_secure_delete("s", "k"), 0);
-    native_rig_write(path, bytes, n);
+    native_rig_write(file.path, file.bytes, file.n);
     CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_ABSENT);
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "again"), 0);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "again");
@@ -389,16 +345,14 @@ TEST(native_deleted_value_stays_deleted)
 TEST(native_value_ahead_is_waited_for)
 {
     enum { MANIFEST = 7 }; /* behind two folders that are there, the value, its name, and two syncs */
-    OWNED_NATIVE rig = native_rig_counted();
-    CHECK_NUMBER(synheart_native_secure_store("s", "k", "old"), 0);
-    OWNED char *path = native_rig_file(&rig, "v-");
+    OWNED_NATIVE rig = native_rig_counted_with("old");
+    OWNED_FILE file = native_rig_open(&rig, "v-");
     native_cut_at(NATIVE_FAIL, MANIFEST, EIO);
     CHECK(synheart_native_secure_store("s", "k", "new") != 0);
     native_cut_at(NATIVE_COUNT, 0, 0);
-    CHECK_NUMBER(chmod(path, 0620), 0);
-    CHECK(synheart_native_secure_store("s", "other", "value") != 0);
-    CHECK_CODE("NATIVE_FOLDER");
-    CHECK_NUMBER(chmod(path, 0600), 0);
+    CHECK_NUMBER(chmod(file.path, 0620), 0);
+    CHECK_NOT_STORED("other", "NATIVE_FOLDER");
+    CHECK_NUMBER(chmod(file.path, 0600), 0);
     CHECK_NUMBER(synheart_native_secure_store("s", "other", "value"), 0);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "new");
     CHECK_TEXT(synheart_native_secure_load("s", "other"), "value");
@@ -419,8 +373,7 @@ TEST(native_cut_is_on_disk_before_it_counts)
         CHECK(synheart_native_secure_store("s", "k", "new") != 0);
         native_rig_again(&rig);
         native_cut_at(NATIVE_FAIL, FIRST, EIO);
-        CHECK(synheart_native_secure_store("s", "k", "newer") != 0);
-        CHECK_CODE("NATIVE_DISK");
+        CHECK_NOT_STORED("k", "NATIVE_DISK");
         CHECK_NUMBER(support_transport_count(rig.wire, INCREMENT), 0);
         native_cut_at(NATIVE_COUNT, 0, 0);
         CHECK_NUMBER(synheart_native_secure_store("s", "k", "newer"), 0);
@@ -454,23 +407,19 @@ static void fill_manifest(void)
 
 TEST(native_full_store_stays_usable)
 {
-    OWNED_NATIVE rig = native_rig_counted();
-    CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
+    OWNED_NATIVE rig = native_rig_counted_with("v");
     fill_manifest();
-    CHECK(synheart_native_secure_store("s", "another", "v") != 0);
-    CHECK_CODE("NATIVE_FULL");
+    CHECK_NOT_STORED("another", "NATIVE_FULL");
     CHECK(native_rig_stores("s", "k", "w"));
     CHECK(native_rig_loads("s", "k", "w"));
     CHECK_NUMBER(synheart_native_secure_delete("s", "k"), 0);
     CHECK(native_rig_stores("s", "another", "v"));
-    CHECK(synheart_native_secure_store("s", "k", "v") != 0);
-    CHECK_CODE("NATIVE_FULL");
+    CHECK_NOT_STORED("k", "NATIVE_FULL");
 }
 
 TEST(native_counted_store_counts)
 {
-    OWNED_NATIVE rig = native_rig_counted();
-    CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
+    OWNED_NATIVE rig = native_rig_counted_with("v");
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "v");
     support_transport_reset_counts(rig.wire);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "v");
@@ -482,8 +431,7 @@ TEST(native_counted_store_counts)
 /* A counter that is gone, and one that somebody else made in its place. */
 TEST(native_another_counter_is_noticed)
 {
-    OWNED_NATIVE rig = native_rig_counted();
-    CHECK_NUMBER(synheart_native_secure_store("s", "k", "v"), 0);
+    OWNED_NATIVE rig = native_rig_counted_with("v");
     CHECK_NUMBER(support_nv_remove(rig.sw, 0x018a7e00), 0);
     CHECK_NUMBER(outcome_of("s", "k"), TENON_NATIVE_UNAVAILABLE);
     CHECK(synheart_native_secure_store("s", "k", "w") != 0);

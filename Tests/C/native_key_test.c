@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "native/envelope.h"
 #include "native/json_text.h"
 #include "native_rig.h"
-#include "tenon/encoding.h"
 
 /* The keys of a runtime's device ids. */
 
@@ -43,14 +39,13 @@ static bool signs(const char *id, const char *key_json)
     return tenon_p256_verify(&key, &digest, &signature) == TENON_OK;
 }
 
-TEST(native_key_is_made_once)
+TEST_NATIVE(native_key_is_made_once)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *first = synheart_native_generate_key("dev_1");
     CHECK_CODE(NULL);
     CHECK(signs("dev_1", first));
     CHECK_TEXT(synheart_native_generate_key("dev_1"), first);
-    native_rig_again(&rig);
+    native_rig_again(rig);
     CHECK_TEXT(synheart_native_generate_key("dev_1"), first);
     CHECK(signs("dev_1", first));
     CHECK_NUMBER(synheart_native_key_exists("dev_1"), 1);
@@ -58,9 +53,8 @@ TEST(native_key_is_made_once)
 }
 
 /* The JSON of a key has no other form, however many keys are made. */
-TEST(native_keys_differ)
+TEST_NATIVE(native_keys_differ)
 {
-    OWNED_NATIVE rig = native_rig_start();
     char id[8];
     OWNED char *first = synheart_native_generate_key("dev_0");
     for (int i = 1; i < 6; i++) {
@@ -71,62 +65,51 @@ TEST(native_keys_differ)
     CHECK(signs("dev_0", first));
 }
 
-TEST(native_sign_makes_nothing)
+TEST_NATIVE(native_sign_makes_nothing)
 {
-    OWNED_NATIVE rig = native_rig_start();
-    CHECK_TEXT(synheart_native_sign_bytes("dev_1", data, sizeof data), NULL);
-    CHECK_CODE("NATIVE_ABSENT");
+    CHECK_NONE(synheart_native_sign_bytes("dev_1", data, sizeof data), "NATIVE_ABSENT");
     CHECK_NUMBER(synheart_native_key_exists("dev_1"), 0);
     CHECK_NUMBER(tenon_native_key_state("dev_1"), TENON_NATIVE_ABSENT);
-    CHECK_NUMBER(native_rig_count(&rig, ""), 0);
+    CHECK_NUMBER(native_rig_count(rig, ""), 0);
 }
 
-TEST(native_delete_is_the_end_of_a_key)
+TEST_NATIVE(native_delete_is_the_end_of_a_key)
 {
-    OWNED_NATIVE rig = native_rig_start();
     CHECK_NUMBER(synheart_native_delete_key("dev_1"), 0);
     OWNED char *first = synheart_native_generate_key("dev_1");
     CHECK_NUMBER(synheart_native_delete_key("dev_1"), 0);
     CHECK_NUMBER(synheart_native_key_exists("dev_1"), 0);
-    CHECK_NUMBER(native_rig_count(&rig, "k-"), 0);
+    CHECK_NUMBER(native_rig_count(rig, "k-"), 0);
     CHECK_TEXT(synheart_native_sign_bytes("dev_1", data, sizeof data), NULL);
     OWNED char *second = synheart_native_generate_key("dev_1");
     CHECK(signs("dev_1", second) && strcmp(first, second) != 0);
 }
 
 /* A key that another process deleted and made anew: what is loaded here is of no use any more. */
-TEST(native_key_of_another_process)
+TEST_NATIVE(native_key_of_another_process)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *first = synheart_native_generate_key("dev_1");
-    OWNED char *path = native_rig_file(&rig, "k-");
-    size_t n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
-    native_rig_write(path, bytes, n);
+    OWNED_FILE file = native_rig_open(rig, "k-");
+    native_rig_write(file.path, file.bytes, file.n);
     CHECK(signs("dev_1", first));
-    CHECK_NUMBER(unlink(path), 0);
-    OWNED char *copy = native_rig_copy(path);
-    CHECK_NUMBER(unlink(copy), 0);
-    CHECK_TEXT(synheart_native_sign_bytes("dev_1", data, sizeof data), NULL);
-    CHECK_CODE("NATIVE_ABSENT");
+    CHECK_NUMBER(unlink(file.path) + unlink(file.copy), 0);
+    CHECK_NONE(synheart_native_sign_bytes("dev_1", data, sizeof data), "NATIVE_ABSENT");
 }
 
-TEST(native_ids_are_no_paths)
+TEST_NATIVE(native_ids_are_no_paths)
 {
     static const char *const ids[] = {"../../etc/passwd", "/", ".", "a/b", "k-0", "\xc3\xa4", "a\nb", "%s"};
-    OWNED_NATIVE rig = native_rig_start();
     for (size_t i = 0; i < COUNT(ids); i++) {
         test_about("%s", ids[i]);
         OWNED char *key = synheart_native_generate_key(ids[i]);
         CHECK(signs(ids[i], key));
-        CHECK_NUMBER(native_rig_count(&rig, "k-"), i + 1);
+        CHECK_NUMBER(native_rig_count(rig, "k-"), i + 1);
     }
-    CHECK_NUMBER(native_rig_count(&rig, ""), COUNT(ids) + 1); /* and the lock */
+    CHECK_NUMBER(native_rig_count(rig, ""), COUNT(ids) + 1); /* and the lock */
 }
 
-TEST(native_arguments_are_refused)
+TEST_NATIVE(native_arguments_are_refused)
 {
-    OWNED_NATIVE rig = native_rig_start();
     enum { LONG = 65536 };
     OWNED char *longest = malloc(LONG + 1);
     memset(longest, 'a', LONG);
@@ -148,14 +131,13 @@ TEST(native_arguments_are_refused)
     CHECK_TEXT(synheart_native_get_attestation("a", NULL, 32), NULL);
     CHECK_TEXT(synheart_native_get_attestation("a", data, 0), NULL);
     CHECK_TEXT(synheart_native_get_attestation("a", data, 31), NULL);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 0);
 }
 
-TEST(native_options)
+TEST_NATIVE(native_options)
 {
     enum { SIZE = sizeof(tenon_native_options) };
-    OWNED_NATIVE rig = native_rig_start();
-    const tenon_native_options same = {.size = SIZE, .state_dir = rig.folder};
+    const tenon_native_options same = {.size = SIZE, .state_dir = rig->folder};
     const tenon_native_options bad[] = {
         {.size = SIZE - 1},           {.size = SIZE, .state_dir = "state"}, {.size = SIZE, .state_dir = ""},
         {.size = SIZE, .tpm = ""},    {.size = SIZE, .tpm = "\xff"},        {.size = SIZE, .allow_simulator = 2},
@@ -164,9 +146,9 @@ TEST(native_options)
     /* In use, none of them changes any more. */
     const tenon_native_options others[] = {
         {.size = SIZE, .state_dir = "/"},
-        {.size = SIZE, .state_dir = rig.folder, .tpm = "tabrmd:"},
-        {.size = SIZE, .state_dir = rig.folder, .allow_simulator = 1},
-        {.size = SIZE, .state_dir = rig.folder, .counter = 1},
+        {.size = SIZE, .state_dir = rig->folder, .tpm = "tabrmd:"},
+        {.size = SIZE, .state_dir = rig->folder, .allow_simulator = 1},
+        {.size = SIZE, .state_dir = rig->folder, .counter = 1},
     };
     CHECK(tenon_native_configure(NULL) != 0);
     for (size_t i = 0; i < COUNT(bad); i++) {
@@ -203,54 +185,47 @@ TEST(native_texts_in_json)
 }
 
 /* Either of the two files is enough, and the other is written again. */
-TEST(native_key_is_mended)
+TEST_NATIVE(native_key_is_mended)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *key = synheart_native_generate_key("dev_1");
-    OWNED char *path = native_rig_file(&rig, "k-");
-    OWNED char *copy = native_rig_copy(path);
-    size_t n, again_n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
+    OWNED_FILE file = native_rig_open(rig, "k-");
+    size_t again_n;
     for (int fault = 0; fault < 6; fault++) {
-        const char *hit = fault % 2 == 0 ? path : copy;
+        const char *hit = fault % 2 == 0 ? file.path : file.copy;
         test_about("fault %d", fault);
         if (fault < 2)
             CHECK_NUMBER(unlink(hit), 0);
         else
-            native_rig_write(hit, bytes, fault < 4 ? n - 1 : n / 2);
-        native_rig_again(&rig);
+            native_rig_write(hit, file.bytes, fault < 4 ? file.n - 1 : file.n / 2);
+        native_rig_again(rig);
         CHECK(signs("dev_1", key));
         CHECK_NUMBER(synheart_native_key_exists("dev_1"), 1);
         CHECK_TEXT(synheart_native_generate_key("dev_1"), key);
         OWNED uint8_t *again = native_rig_bytes(hit, &again_n);
-        CHECK_SAME(again, again_n, bytes, n);
+        CHECK_SAME(again, again_n, file.bytes, file.n);
     }
 }
 
 /* A key that cannot be read is there: nothing is made, and nothing is deleted. */
-TEST(native_damaged_key_is_not_replaced)
+TEST_NATIVE(native_damaged_key_is_not_replaced)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *key = synheart_native_generate_key("dev_1");
-    OWNED char *path = native_rig_file(&rig, "k-");
-    OWNED char *copy = native_rig_copy(path);
-    size_t n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
-    for (size_t at = 0; at < n; at += test_rounds(7, 97)) {
+    OWNED_FILE file = native_rig_open(rig, "k-");
+    for (size_t at = 0; at < file.n; at += test_rounds(7, 97)) {
         test_about("byte %zu", at);
-        bytes[at] ^= 1;
-        native_rig_write(path, bytes, n);
-        native_rig_write(copy, bytes, n);
-        native_rig_again(&rig);
+        file.bytes[at] ^= 1;
+        native_rig_write(file.path, file.bytes, file.n);
+        native_rig_write(file.copy, file.bytes, file.n);
+        native_rig_again(rig);
         CHECK_TEXT(synheart_native_generate_key("dev_1"), NULL);
         CHECK_CODE("NATIVE_DAMAGED");
         CHECK_TEXT(synheart_native_sign_bytes("dev_1", data, sizeof data), NULL);
         CHECK_NUMBER(synheart_native_key_exists("dev_1"), 1);
         CHECK_NUMBER(tenon_native_key_state("dev_1"), TENON_NATIVE_UNAVAILABLE);
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
-        bytes[at] ^= 1;
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 0);
+        file.bytes[at] ^= 1;
     }
-    native_rig_write(path, bytes, n);
+    native_rig_write(file.path, file.bytes, file.n);
     CHECK_TEXT(synheart_native_generate_key("dev_1"), key);
 }
 
@@ -258,24 +233,19 @@ static void check_exchanged(const char *id)
 {
     OWNED_NATIVE rig = native_rig_start();
     OWNED char *first = synheart_native_generate_key("dev_1");
-    OWNED char *path = native_rig_file(&rig, "k-");
-    OWNED char *copy = native_rig_copy(path);
-    size_t n;
-    OWNED uint8_t *bytes = native_rig_bytes(path, &n);
-    CHECK_NUMBER(unlink(path) + unlink(copy), 0);
+    OWNED_FILE file = native_rig_open(&rig, "k-");
+    CHECK_NUMBER(unlink(file.path) + unlink(file.copy), 0);
     OWNED char *second = synheart_native_generate_key(id);
-    OWNED char *other = native_rig_file(&rig, "k-");
-    OWNED char *other_copy = native_rig_copy(other);
-    native_rig_write(other, bytes, n);
-    native_rig_write(other_copy, bytes, n);
+    OWNED_FILE other = native_rig_open(&rig, "k-");
+    native_rig_write(other.path, file.bytes, file.n);
+    native_rig_write(other.copy, file.bytes, file.n);
     native_rig_again(&rig);
-    CHECK_TEXT(synheart_native_sign_bytes(id, data, sizeof data), NULL);
-    CHECK_CODE("NATIVE_EXCHANGED");
+    CHECK_NONE(synheart_native_sign_bytes(id, data, sizeof data), "NATIVE_EXCHANGED");
     CHECK_TEXT(synheart_native_generate_key(id), NULL);
     CHECK_NUMBER(synheart_native_key_exists(id), 1);
     size_t kept;
-    OWNED uint8_t *still = native_rig_bytes(other, &kept);
-    CHECK_SAME(still, kept, bytes, n);
+    OWNED uint8_t *still = native_rig_bytes(other.path, &kept);
+    CHECK_SAME(still, kept, file.bytes, file.n);
     CHECK(first != NULL && second != NULL);
 }
 
@@ -304,26 +274,25 @@ TEST(native_file_ends_with_its_content)
 }
 
 /* Each look that cannot be made leaves the key as it is (the shipped Apple shim makes a fresh one here). */
-TEST(native_defect_4_unavailable_is_not_absent)
+TEST_NATIVE(native_defect_4_unavailable_is_not_absent)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *key = synheart_native_generate_key("dev_1");
     OWNED char *native = NULL;
-    CHECK(asprintf(&native, "%s/native", rig.folder) > 0);
+    CHECK(asprintf(&native, "%s/native", rig->folder) > 0);
     for (int fault = 0; fault < 3; fault++) {
         test_about("fault %d", fault);
-        native_rig_again(&rig);
+        native_rig_again(rig);
         if (fault == 0)
             CHECK_NUMBER(chmod(native, 0770), 0);
         if (fault == 1)
-            CHECK_NUMBER(chmod(rig.folder, 0777), 0);
+            CHECK_NUMBER(chmod(rig->folder, 0777), 0);
         if (fault == 2)
-            support_fail_before(rig.wire, support_times(SUPPORT_ANY, 1, 8), TENON_ERROR_TPM_TRANSPORT);
+            support_fail_before(rig->wire, support_times(SUPPORT_ANY, 1, 8), TENON_ERROR_TPM_TRANSPORT);
         CHECK_TEXT(synheart_native_generate_key("dev_1"), NULL);
         CHECK_TEXT(synheart_native_sign_bytes("dev_1", data, sizeof data), NULL);
         CHECK_NUMBER(synheart_native_key_exists("dev_1"), 1);
-        support_transport_forget_faults(rig.wire);
-        CHECK_NUMBER(chmod(native, 0700) + chmod(rig.folder, 0700), 0);
+        support_transport_forget_faults(rig->wire);
+        CHECK_NUMBER(chmod(native, 0700) + chmod(rig->folder, 0700), 0);
         CHECK_TEXT(synheart_native_generate_key("dev_1"), key);
     }
 }
@@ -354,34 +323,32 @@ TEST(native_cleared_tpm_makes_no_key)
     }
 }
 
-TEST(native_lockout_and_busy_make_no_key)
+TEST_NATIVE(native_lockout_and_busy_make_no_key)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *key = synheart_native_generate_key("dev_1");
     static const uint32_t codes[] = {0x921, 0x922, 0x908, 0x101, 0x902, 0x903};
     for (size_t i = 0; i < COUNT(codes); i++) {
         test_about("code %x", codes[i]);
-        native_rig_again(&rig);
-        support_fail_code(rig.wire, support_times(SUPPORT_ANY, 1, SUPPORT_ALWAYS), codes[i]);
+        native_rig_again(rig);
+        support_fail_code(rig->wire, support_times(SUPPORT_ANY, 1, SUPPORT_ALWAYS), codes[i]);
         CHECK_TEXT(synheart_native_generate_key("dev_1"), NULL);
         CHECK_TEXT(synheart_native_generate_key("dev_2"), NULL);
         CHECK_NUMBER(synheart_native_key_exists("dev_1"), 1);
-        support_transport_forget_faults(rig.wire);
+        support_transport_forget_faults(rig->wire);
         CHECK_TEXT(synheart_native_generate_key("dev_1"), key);
     }
-    CHECK_NUMBER(native_rig_count(&rig, "k-"), 1);
+    CHECK_NUMBER(native_rig_count(rig, "k-"), 1);
 }
 
-TEST(native_key_counts)
+TEST_NATIVE(native_key_counts)
 {
-    OWNED_NATIVE rig = native_rig_start();
     OWNED char *key = synheart_native_generate_key("dev_1");
     CHECK(signs("dev_1", key));
-    support_transport_reset_counts(rig.wire);
+    support_transport_reset_counts(rig->wire);
     CHECK(signs("dev_1", key));
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_SIGN), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_SIGN), 1);
     CHECK_NUMBER(synheart_native_key_exists("dev_1"), 1);
     CHECK_TEXT(synheart_native_generate_key("dev_1"), key);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 1);
 }

@@ -7,9 +7,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,6 +44,17 @@ static native_rig start(bool counter)
 native_rig native_rig_start(void) { return start(false); }
 
 native_rig native_rig_counted(void) { return start(true); }
+
+static native_rig start_with(bool counter, const char *value)
+{
+    native_rig rig = start(counter);
+    CHECK_NUMBER(synheart_native_secure_store("s", "k", value), 0);
+    return rig;
+}
+
+native_rig native_rig_with(const char *value) { return start_with(false, value); }
+
+native_rig native_rig_counted_with(const char *value) { return start_with(true, value); }
 
 void native_rig_again(native_rig *rig)
 {
@@ -195,19 +203,22 @@ static void find_one(void *context, const char *name)
     must(asprintf(&work->path, "%s/native/%s", work->rig->folder, name) > 0);
 }
 
-char *native_rig_file(const native_rig *rig, const char *begin_of)
+native_file native_rig_open(const native_rig *rig, const char *begin_of)
 {
     finding work = {.rig = rig};
+    native_file file = {.n = 0};
     each(rig, begin_of, find_one, &work);
-    must(work.path != NULL);
-    return work.path;
+    must(work.path != NULL && asprintf(&file.copy, "%s.copy", work.path) > 0);
+    file.path = work.path;
+    file.bytes = native_rig_bytes(file.path, &file.n);
+    return file;
 }
 
-char *native_rig_copy(const char *path)
+void native_file_free(native_file *file)
 {
-    char *copy = NULL;
-    must(asprintf(&copy, "%s.copy", path) > 0);
-    return copy;
+    free(file->path);
+    free(file->copy);
+    free(file->bytes);
 }
 
 uint8_t *native_rig_bytes(const char *path, size_t *n)

@@ -3,9 +3,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -32,9 +29,8 @@ static void load_under_lock(void *element)
 }
 
 /* The runtime calls with its own mutex held. */
-TEST(native_loads_under_the_runtimes_mutex)
+TEST_NATIVE(native_loads_under_the_runtimes_mutex)
 {
-    OWNED_NATIVE rig = native_rig_start();
     int none[16] = {0};
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "value"), 0);
     test_threads(COUNT(none), load_under_lock, none, sizeof none[0]);
@@ -59,14 +55,12 @@ static void call_all(void *element)
         CHECK(signature != NULL && strlen(signature) == 86);
         free(signature);
     }
-    CHECK_TEXT(synheart_native_secure_load("s", "absent"), NULL);
-    CHECK_CODE("NATIVE_ABSENT");
+    CHECK_NONE(synheart_native_secure_load("s", "absent"), "NATIVE_ABSENT");
     CHECK_NUMBER(synheart_native_secure_delete("s", name), 0);
 }
 
-TEST(native_threads_share_one_key)
+TEST_NATIVE(native_threads_share_one_key)
 {
-    OWNED_NATIVE rig = native_rig_start();
     caller callers[16] = {{0}};
     for (size_t i = 0; i < COUNT(callers); i++)
         callers[i].number = (int)i;
@@ -77,8 +71,8 @@ TEST(native_threads_share_one_key)
             free(callers[i].key);
     }
     free(callers[0].key);
-    CHECK_NUMBER(native_rig_count(&rig, "k-"), 1);
-    CHECK_NUMBER(native_rig_count(&rig, "v-"), 0);
+    CHECK_NUMBER(native_rig_count(rig, "k-"), 1);
+    CHECK_NUMBER(native_rig_count(rig, "v-"), 0);
 }
 
 /* ---- Time ---- */
@@ -183,19 +177,17 @@ TEST(native_worker_takes_no_signals)
 }
 
 /* A TPM that holds a command: the call ends in its time, and what it did counts for the next one. */
-TEST(native_held_tpm_ends_no_call_late)
+TEST_NATIVE(native_held_tpm_ends_no_call_late)
 {
-    OWNED_NATIVE rig = native_rig_start();
     struct timespec before, after;
     OWNED char *key = synheart_native_generate_key("dev_1");
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "master"), 0);
-    support_hold(rig.wire, support_next(SUPPORT_CC_SIGN));
+    support_hold(rig->wire, support_next(SUPPORT_CC_SIGN));
     clock_gettime(CLOCK_MONOTONIC, &before);
-    CHECK_TEXT(synheart_native_sign_bytes("dev_1", data, sizeof data), NULL);
-    CHECK_CODE("NATIVE_TIMEOUT");
+    CHECK_NONE(synheart_native_sign_bytes("dev_1", data, sizeof data), "NATIVE_TIMEOUT");
     clock_gettime(CLOCK_MONOTONIC, &after);
     CHECK(after.tv_sec - before.tv_sec < 10);
-    support_release(rig.wire);
+    support_release(rig->wire);
     CHECK_TEXT(synheart_native_generate_key("dev_1"), key);
     CHECK_TEXT(synheart_native_secure_load("s", "k"), "master");
 }
@@ -219,11 +211,10 @@ static int in_child(const char *key)
 }
 
 /* A fork after the library was used: the child has a thread and a TPM of its own, and the parent keeps its. */
-TEST(native_fork_after_use)
+TEST_NATIVE(native_fork_after_use)
 {
-    OWNED_NATIVE rig = native_rig_start();
-    support_transport_bare(rig.wire, true);
-    native_rig_again(&rig);
+    support_transport_bare(rig->wire, true);
+    native_rig_again(rig);
     OWNED char *key = synheart_native_generate_key("dev_1");
     CHECK_NUMBER(synheart_native_secure_store("s", "k", "value"), 0);
     pid_t child = fork();
@@ -284,11 +275,10 @@ static int race(int number, char *key, size_t size)
     return failed;
 }
 
-TEST(native_eight_processes_on_one_folder)
+TEST_NATIVE(native_eight_processes_on_one_folder)
 {
     enum { PROCESSES = 8, KEY_MAX = 128 };
-    OWNED_NATIVE rig = native_rig_start();
-    share_the_tpm(&rig);
+    share_the_tpm(rig);
     char(*keys)[KEY_MAX] = mmap(NULL, PROCESSES * KEY_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t children[PROCESSES];
     for (int i = 0; i < PROCESSES; i++) {
@@ -302,8 +292,8 @@ TEST(native_eight_processes_on_one_folder)
         CHECK_NUMBER(status, 0);
         CHECK(keys[i][0] != 0 && strcmp(keys[i], keys[0]) == 0);
     }
-    CHECK_NUMBER(native_rig_count(&rig, "k-"), 1);
-    CHECK_NUMBER(native_rig_count(&rig, "v-"), PROCESSES + 1);
+    CHECK_NUMBER(native_rig_count(rig, "k-"), 1);
+    CHECK_NUMBER(native_rig_count(rig, "v-"), PROCESSES + 1);
     CHECK(native_rig_loads("s", "name 7", "name 7"));
     munmap(keys, PROCESSES * KEY_MAX);
 }

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 typedef struct {
@@ -32,85 +29,59 @@ static void check_hard(const sample *of, const char *expected)
         test_fail(__FILE__, __LINE__, "found %s, expected %s", tenon_status_name(status), expected);
 }
 
-TEST(p256_hard_signatures)
+/* And every function refuses a point that is not on the curve, with its own code. */
+TEST(p256_hard_signatures_and_points)
 {
-    char *text = test_vectors("p256-hard.txt"), *at = text, *name, *value;
-    size_t count = 0, every = test_rounds(1, 10);
-    sample of = {0};
+    OWNED char *text = test_vectors("p256-hard.txt");
+    char *at = text, *name, *value;
+    size_t signatures = 0, points = 0, every = test_rounds(1, 10);
+    sample of = {0}, of_bad = {.digest = {{1}}, .signature = {{[31] = 1, [63] = 1}}};
+    const test_field fields[] = {{"Qx", of.key.bytes, 32},
+                                 {"Qy", of.key.bytes + 32, 32},
+                                 {"H", of.digest.bytes, 32},
+                                 {"R", of.signature.bytes, 32},
+                                 {"S", of.signature.bytes + 32, 32}};
     while (test_line(&at, &name, &value)) {
+        if (test_take(fields, COUNT(fields), name, value))
+            continue;
         if (strcmp(name, "Name") == 0)
             test_about("%s", value);
-        else if (strcmp(name, "Qx") == 0)
-            test_hex(of.key.bytes, 32, value);
-        else if (strcmp(name, "Qy") == 0)
-            test_hex(of.key.bytes + 32, 32, value);
-        else if (strcmp(name, "H") == 0)
-            test_hex(of.digest.bytes, 32, value);
-        else if (strcmp(name, "R") == 0)
-            test_hex(of.signature.bytes, 32, value);
-        else if (strcmp(name, "S") == 0)
-            test_hex(of.signature.bytes + 32, 32, value);
-        else if (strcmp(name, "Verify") == 0 && count++ % every == 0)
+        of_bad.key = of.key;
+        if (strcmp(name, "Verify") == 0 && signatures++ % every == 0)
             check_hard(&of, value);
+        if (strcmp(name, "Check") == 0 && strcmp(value, "TENON_OK") != 0 && ++points != 0)
+            check_hard(&of_bad, value);
     }
-    CHECK_NUMBER(count, 146);
-    free(text);
-}
-
-/* Every function refuses a point that is not on the curve, with its own code. */
-TEST(p256_bad_points_are_refused_everywhere)
-{
-    char *text = test_vectors("p256-hard.txt"), *at = text, *name, *value;
-    size_t count = 0;
-    sample of = {.digest = {{1}}, .signature = {{0}}};
-    of.signature.bytes[31] = of.signature.bytes[63] = 1;
-    while (test_line(&at, &name, &value)) {
-        if (strcmp(name, "Qx") == 0)
-            test_hex(of.key.bytes, 32, value);
-        else if (strcmp(name, "Qy") == 0)
-            test_hex(of.key.bytes + 32, 32, value);
-        else if (strcmp(name, "Check") == 0 && strcmp(value, "TENON_OK") != 0)
-            check_hard(&of, value), count++;
-    }
-    CHECK_NUMBER(count, 16);
-    free(text);
+    CHECK(signatures == 146 && points == 16);
 }
 
 /* NIST CAVP, 186-3, section [P-256,SHA-256]. */
 TEST(p256_cavp)
 {
-    char *text = test_vectors("SigVer.rsp"), *at = text, *name, *value;
+    OWNED char *text = test_vectors("SigVer.rsp");
+    char *at = test_section(text, "[P-256,SHA-256]"), *name, *value;
     size_t good = 0, bad = 0, n;
     sample of = {0};
-    bool here = false;
-    while (test_line(&at, &name, &value)) {
-        if (name[0] == '[')
-            here = strcmp(name, "[P-256,SHA-256]") == 0;
-        if (!here)
-            continue;
+    const test_field fields[] = {{"Qx", of.key.bytes, 32},
+                                 {"Qy", of.key.bytes + 32, 32},
+                                 {"R", of.signature.bytes, 32},
+                                 {"S", of.signature.bytes + 32, 32}};
+    while (test_section_line(&at, &name, &value)) {
         if (strcmp(name, "Msg") == 0) {
             OWNED uint8_t *message = test_hex_all(value, &n);
             CHECK_OK(tenon_sha256(&of.digest, message, n));
-        } else if (strcmp(name, "Qx") == 0)
-            test_hex(of.key.bytes, 32, value);
-        else if (strcmp(name, "Qy") == 0)
-            test_hex(of.key.bytes + 32, 32, value);
-        else if (strcmp(name, "R") == 0)
-            test_hex(of.signature.bytes, 32, value);
-        else if (strcmp(name, "S") == 0)
-            test_hex(of.signature.bytes + 32, 32, value);
-        else if (strcmp(name, "Result") == 0) {
-            test_about("vector %zu: %s", good + bad, value);
-            tenon_status status = verify(&of);
-            value[0] == 'P' ? good++ : bad++;
-            if (value[0] == 'P' || value[3] != '4')
-                CHECK_STATUS(status, value[0] == 'P' ? TENON_OK : TENON_ERROR_SIGNATURE_INVALID);
-            else
-                CHECK(status != TENON_OK);
         }
+        if (test_take(fields, COUNT(fields), name, value) || strcmp(name, "Result") != 0)
+            continue;
+        test_about("vector %zu: %s", good + bad, value);
+        tenon_status status = verify(&of);
+        value[0] == 'P' ? good++ : bad++;
+        if (value[0] == 'P' || value[3] != '4')
+            CHECK_STATUS(status, value[0] == 'P' ? TENON_OK : TENON_ERROR_SIGNATURE_INVALID);
+        else
+            CHECK(status != TENON_OK);
     }
     CHECK(good == 3 && bad == 12);
-    free(text);
 }
 
 static void check_wycheproof(sample *of, const char *message_hex, const char *signature_hex, bool valid)
@@ -131,7 +102,7 @@ static void check_wycheproof(sample *of, const char *message_hex, const char *si
 
 TEST(p256_wycheproof)
 {
-    char *text = test_vectors("ecdsa_secp256r1_sha256_test.json");
+    OWNED char *text = test_vectors("ecdsa_secp256r1_sha256_test.json");
     const char *at = text, *next;
     size_t count = 0, valid = 0, every = test_rounds(1, 10);
     sample of = {0};
@@ -149,7 +120,6 @@ TEST(p256_wycheproof)
             check_wycheproof(&of, message, signature, strcmp(result, "valid") == 0);
     }
     CHECK(count == 484 && valid == 174);
-    free(text);
 }
 
 /* A signature of IT-Wallet's client data that a TPM made. */

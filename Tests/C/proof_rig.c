@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proof_rig.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void rig_hex(support_bytes *out, const char *hex)
 {
     size_t n;
@@ -116,6 +113,18 @@ tenon_status rig_verify(tenon_report *report, const proof_rig *built)
     return tenon_proof_verify(report, built->proof, built->proof_n, &built->nonce, &built->submitted, &policy);
 }
 
+void rig_flip_bits(proof_rig *built, size_t step)
+{
+    CHECK_OK(rig_verify(NULL, built));
+    for (size_t bit = 0; bit < 8 * built->proof_n; bit += step) {
+        built->proof[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        test_about("bit %zu", bit);
+        int32_t category = tenon_status_category(rig_verify(NULL, built));
+        CHECK(category == TENON_CATEGORY_FORMAT || category == TENON_CATEGORY_REJECTED);
+        built->proof[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+}
+
 tenon_status rig_verify_without(const proof_rig *built, tenon_status rule)
 {
     enum { MOST = 64 };
@@ -203,17 +212,13 @@ void certify_stop(certify_device *at)
 
 uint32_t certify_load_software_key(certify_device *at, uint32_t attributes, support_public *area, uint32_t *handle)
 {
-    static support_command command;
     static support_answer answer;
     uint8_t secret[2 + 2 + 2 + 2 + TENON_SCALAR_SIZE] = {0x00, 0x23, 0, 0, 0, 0, 0, TENON_SCALAR_SIZE};
     const support_area fields = support_area_of(rig_public(rig_other_scalar).bytes, attributes, false);
     const support_bytes bytes = support_area_write(&fields);
     memcpy(secret + 8, rig_other_scalar, TENON_SCALAR_SIZE);
-    support_command_begin(&command, SUPPORT_CC_LOAD_EXTERNAL);
-    support_put_sized(&command, secret, sizeof secret);
-    support_put_sized(&command, bytes.bytes, bytes.n);
-    support_put32(&command, SUPPORT_RH_NULL);
-    uint32_t rc = support_command_run(at->tpm, &command, &answer);
+    uint32_t rc = support_run(at->tpm, &answer, SUPPORT_CC_LOAD_EXTERNAL, "bb4", secret, sizeof secret, bytes.bytes,
+                              bytes.n, SUPPORT_RH_NULL);
     if (rc != 0)
         return rc;
     *handle = support_get32(&answer);
@@ -223,17 +228,10 @@ uint32_t certify_load_software_key(certify_device *at, uint32_t attributes, supp
 /* Part 3, 18.2. */
 static bool run(certify_device *at, const certify_order *order, support_answer *answer)
 {
-    static support_command command;
-    support_command_begin(&command, SUPPORT_CC_CERTIFY);
-    support_put32(&command, order->key);
-    support_put32(&command, order->signer);
-    support_password(&command, order->auth);
-    support_password(&command, NULL);
-    support_put_sized(&command, at->nonce.bytes, sizeof at->nonce.bytes);
-    support_put16(&command, order->signer_needs_scheme ? 0x0018 : 0x0010);
-    if (order->signer_needs_scheme)
-        support_put16(&command, 0x000b);
-    return MUST_BE_0(support_command_run(at->tpm, &command, answer));
+    const bool scheme = order->signer_needs_scheme;
+    return MUST_BE_0(support_run(at->tpm, answer, SUPPORT_CC_CERTIFY, scheme ? "44peb22" : "44peb2", order->key,
+                                 order->signer, order->auth, at->nonce.bytes, sizeof at->nonce.bytes,
+                                 scheme ? 0x0018u : 0x0010u, 0x000bu));
 }
 
 void certify(certify_device *at, const certify_order *order, certify_proof *out)

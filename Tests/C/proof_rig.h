@@ -53,6 +53,9 @@ void rig_build(proof_rig *out, rig_stage stage, void (*change)(proof_rig *));
 tenon_policy rig_policy(const proof_rig *built);
 tenon_status rig_verify(tenon_report *report, const proof_rig *built);
 
+/* Verifies it, and refuses it with any of its bits flipped: each, or one in `step`. */
+void rig_flip_bits(proof_rig *built, size_t step);
+
 /* The verdict of all rules except this one. */
 tenon_status rig_verify_without(const proof_rig *built, tenon_status rule);
 

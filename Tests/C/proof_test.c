@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "proof_rig.h"
 
 static const uint8_t big[TENON_CERTIFICATE_MAX + 1];
@@ -143,10 +140,7 @@ static void check_decodes(rig_stage stage, void (*change)(proof_rig *), tenon_st
     static proof_rig built;
     tenon_evidence back;
     rig_build(&built, stage, change);
-    memset(&back, 0x5a, sizeof back);
-    CHECK_STATUS(tenon_proof_decode(&back, built.proof, built.proof_n), expected);
-    if (expected != TENON_OK)
-        CHECK_ZERO(&back, sizeof back);
+    CHECK_STATUS(CLEARED(tenon_proof_decode(&back, built.proof, built.proof_n), &back), expected);
 }
 
 static void other_version(proof_rig *at) { at->version = "2.1"; }
@@ -335,10 +329,7 @@ TEST(proof_cut_anywhere_is_truncated)
     rig_build(&built, RIG_EVIDENCE, with_chain);
     for (size_t n = 0; n < built.proof_n; n++) {
         tenon_evidence back;
-        OWNED uint8_t *cut = malloc(n + 1);
-        if (cut == NULL)
-            return;
-        memcpy(cut, built.proof, n);
+        OWNED uint8_t *cut = test_copy(built.proof, n);
         test_about("%zu bytes", n);
         CHECK_STATUS(tenon_proof_decode(&back, n == 0 ? NULL : cut, n), TENON_ERROR_CBOR_TRUNCATED);
     }
@@ -350,11 +341,7 @@ static tenon_status signature_of(const char *hex, tenon_signature *out)
     OWNED uint8_t *bytes = test_hex_all(hex, &n);
     tenon_evidence evidence = {.signature = {bytes, n}};
     test_about("%s", hex);
-    memset(out, 0x5a, sizeof *out);
-    tenon_status status = tenon_evidence_signature(out, &evidence);
-    if (status != TENON_OK)
-        CHECK_ZERO(out, sizeof *out);
-    return status;
+    return CLEARED(tenon_evidence_signature(out, &evidence), out);
 }
 
 #define N "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "crypto/structures.h"
 #include "test.h"
 
@@ -31,15 +27,8 @@ static const char of_openssl[] =
 
 static tenon_status read_copy(tenoni_public *key, const uint8_t *area, size_t n)
 {
-    OWNED uint8_t *copy = malloc(n + (n == 0));
-    if (copy == NULL)
-        abort();
-    memcpy(copy, area, n);
-    memset(key, 0xa5, sizeof *key);
-    tenon_status status = tenoni_public_read(key, copy, n);
-    if (status != TENON_OK)
-        CHECK_ZERO(key, sizeof *key);
-    return status;
+    OWNED uint8_t *copy = test_copy(area, n);
+    return CLEARED(tenoni_public_read(key, copy, n), key);
 }
 
 static tenon_status read_hex(tenoni_public *key, const char *hex)

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "proof/quote.h"
 #include "proof_rig.h"
 
@@ -24,30 +22,16 @@ static const tenon_digest nonce = {{4, 5, 6}}, values = {{7, 8, 9}};
 
 enum { PCRS = 1u << 0 | 1u << 7 | 1u << 16 };
 
-static void number(support_bytes *out, uint64_t value, size_t n)
-{
-    while (n-- > 0) {
-        const uint8_t byte = (uint8_t)(value >> 8 * n);
-        support_bytes_add(out, &byte, 1);
-    }
-}
-
-static void sized(support_bytes *out, const support_bytes *part)
-{
-    number(out, part->n, 2);
-    support_bytes_add(out, part->bytes, part->n);
-}
-
 static void text(support_bytes *out, const char *of)
 {
-    number(out, 0x60 | strlen(of), 1);
+    support_bytes_number(out, 0x60 | strlen(of), 1);
     support_bytes_add(out, of, strlen(of));
 }
 
 static void string(support_bytes *out, const char *key, const support_bytes *of)
 {
     text(out, key);
-    number(out, of->n < 24 ? 0x40 | of->n : 0x5800 | of->n, of->n < 24 ? 1 : 2);
+    support_bytes_number(out, of->n < 24 ? 0x40 | of->n : 0x5800 | of->n, of->n < 24 ? 1 : 2);
     support_bytes_add(out, of->bytes, of->n);
 }
 
@@ -69,34 +53,38 @@ static support_bytes attest(const made *at)
 {
     support_bytes out = {.n = 0}, name = {{0x00, 0x0b}, 2};
     support_bytes_pad(&name, 32);
-    number(&out, at->magic, 4);
-    number(&out, at->type, 2);
-    sized(&out, &name);
-    sized(&out, &at->extra);
-    number(&out, 12, 8);
-    number(&out, 3, 4);
-    number(&out, 4, 4);
-    number(&out, 1, 1);
-    number(&out, 5, 8);
+    support_bytes_number(&out, at->magic, 4);
+    support_bytes_number(&out, at->type, 2);
+    support_bytes_sized(&out, &name);
+    support_bytes_sized(&out, &at->extra);
+    support_bytes_number(&out, 12, 8);
+    support_bytes_number(&out, 3, 4);
+    support_bytes_number(&out, 4, 4);
+    support_bytes_number(&out, 1, 1);
+    support_bytes_number(&out, 5, 8);
     support_bytes_add(&out, at->selection.bytes, at->selection.n);
-    sized(&out, &at->digest);
+    support_bytes_sized(&out, &at->digest);
     support_bytes_add(&out, at->tail.bytes, at->tail.n);
     return out;
 }
 
-static void finish(made *at)
+/* With the change, which may be NULL, and signed. */
+static void make(made *at, void (*change)(made *))
 {
+    begin(at);
+    if (change != NULL)
+        change(at);
     const support_bytes quoted = attest(at);
     const support_ecdsa signature = support_ecdsa_of(rig_sign(at->signer, quoted.bytes, quoted.n).bytes);
     const support_bytes own = support_ecdsa_write(&signature);
     support_bytes *out = &at->quote;
-    number(out, 0xa2, 1);
+    support_bytes_number(out, 0xa2, 1);
     text(out, "fmt");
     text(out, at->format);
     text(out, "attStmt");
-    number(out, 0xa4, 1);
+    support_bytes_number(out, 0xa4, 1);
     text(out, "alg");
-    number(out, at->algorithm, 1);
+    support_bytes_number(out, at->algorithm, 1);
     string(out, "sig", at->sig.n != 0 ? &at->sig : &own);
     text(out, "ver");
     text(out, at->version);
@@ -179,9 +167,7 @@ TEST(quote_each_rule)
     for (size_t i = 0; i < COUNT(cases); i++) {
         made at;
         tenon_report report;
-        begin(&at);
-        cases[i].change(&at);
-        finish(&at);
+        make(&at, cases[i].change);
         test_about("%s", cases[i].name);
         tenon_status expected = cases[i].rule == TENON_QUOTE_2_CBOR ? TENON_ERROR_CBOR_TRAILING : cases[i].rule;
         CHECK_STATUS(verify(&report, &at), expected);
@@ -197,8 +183,7 @@ TEST(quote_good)
 {
     made at;
     tenon_report report;
-    begin(&at);
-    finish(&at);
+    make(&at, NULL);
     CHECK_OK(verify(&report, &at));
     CHECK_NUMBER(report.count, 13);
     CHECK_NUMBER(report.clock_safe, 1);
@@ -216,8 +201,7 @@ TEST(quote_good)
 TEST(quote_each_bit)
 {
     made at;
-    begin(&at);
-    finish(&at);
+    make(&at, NULL);
     for (size_t i = 0; i < 8 * at.quote.n; i += test_rounds(7, 61)) {
         at.quote.bytes[i / 8] ^= (uint8_t)(1 << i % 8);
         test_about("bit %u", (unsigned)i);
@@ -260,15 +244,12 @@ TEST(quote_values_of_the_policy)
     const tenon_digest several[] = {{{1}}, {{2}}, values};
     const tenon_public_key ak = rig_public(rig_ak_scalar);
     tenon_quote_policy policy = policy_of(NULL, 0);
-    begin(&at);
-    other_values(&at);
-    finish(&at);
+    make(&at, other_values);
     CHECK_OK(tenon_quote_verify(&report, at.quote.bytes, at.quote.n, &nonce, &ak, &policy));
     CHECK_NUMBER(report.checks[9].held, 2);
     policy = policy_of(several, 3);
     CHECK_STATUS(tenon_quote_verify(NULL, at.quote.bytes, at.quote.n, &nonce, &ak, &policy), TENON_QUOTE_10_VALUES);
-    begin(&at);
-    finish(&at);
+    make(&at, NULL);
     CHECK_OK(tenon_quote_verify(NULL, at.quote.bytes, at.quote.n, &nonce, &ak, &policy));
 }
 
@@ -279,8 +260,7 @@ TEST(quote_arguments)
     const tenon_quote_policy good = policy_of(&values, 1);
     tenon_quote_policy policy;
     size_t n;
-    begin(&at);
-    finish(&at);
+    make(&at, NULL);
     const uint8_t *quote = at.quote.bytes;
     CHECK_STATUS(tenon_quote_verify(NULL, NULL, 1, &nonce, &ak, &good), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_quote_verify(NULL, quote, at.quote.n, NULL, &ak, &good), TENON_ERROR_NULL);

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "batch/request2.h"
 #include "batch/signed2.h"
 #include "batch_rig.h"
-#include "tenon/encoding.h"
-#include "tenon/request.h"
 
 /* ---- Tests/Vectors/batch.txt: whole requests ---- */
 
@@ -122,19 +117,17 @@ static void check_verifies(const batch_rig *rig, const whole *w, const tenon_dig
     CHECK_OK(tenon_root_verify(rig->verifier, &root));
 }
 
-TEST(request2_vectors)
+TEST_BATCH(request2_vectors)
 {
     char *text = test_vectors("batch.txt"), *at = text, *name, *value;
     const char *content = NULL;
     char made[TENON_SIGNATURE_VALUE_MAX];
     size_t n, count = 0;
     whole w;
-    batch_rig rig;
-    batch_rig_begin(&rig);
     while (test_line(&at, &name, &value)) {
         if (strcmp(name, "[request]") == 0)
             w = (whole){.request = {.nonce = TEXT("d8f6c9a2-4f1b-4c5e-9a3d-0b7e6f5a4c3d"),
-                                    .keyid = {rig.keyid, sizeof rig.keyid}}};
+                                    .keyid = {rig->keyid, sizeof rig->keyid}}};
         take(&w, name, value);
         if (strcmp(name, "ContentDigest") == 0)
             content = value;
@@ -145,26 +138,23 @@ TEST(request2_vectors)
         tenon_digest digest;
         test_about("%s, form %u", w.name, w.request.form);
         check_digest(&w, &digest);
-        sign_as_said(&rig, &w, &digest, made, &n);
+        sign_as_said(rig, &w, &digest, made, &n);
         CHECK_SAME(made, n, w.signature, strlen(w.signature));
-        check_verifies(&rig, &w, &digest);
+        check_verifies(rig, &w, &digest);
         count++;
     }
     CHECK_NUMBER(count, 15);
-    batch_rig_end(&rig);
     free(text);
 }
 
 /* What the headers cost: plain, alone, and in a batch of 1,024. */
-TEST(request2_header_bytes)
+TEST_BATCH(request2_header_bytes)
 {
     static const char names[] = "X-App-ID: \r\nX-Device-ID: \r\nX-Synheart-Sig-Version: 2\r\nContent-Digest: \r\n"
                                 "Signature-Input: \r\nSignature: \r\n";
     char input[TENON_SIGNATURE_INPUT_MAX];
     size_t input_n;
-    batch_rig rig;
-    batch_rig_begin(&rig);
-    const tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
+    const tenon_request2 request = batch_rig_request(rig, TENON_FORM_BATCH);
     CHECK_OK(tenon_request2_input(input, sizeof input, &input_n, NULL, &request));
     const size_t without = sizeof names - 1 + request.app_id.n + request.device_id.n + TENON_CONTENT_DIGEST_SIZE;
     const size_t plain = without + input_n - strlen("-batch") + strlen("tenon=::") + 88;
@@ -173,192 +163,81 @@ TEST(request2_header_bytes)
     CHECK(batch <= 1000);
     if (getenv("TENON_TEST_TABLE") != NULL)
         printf("header bytes: plain %zu, in a batch of 1,024 %zu\n", plain, batch);
-    batch_rig_end(&rig);
 }
 
 /* ---- The forms of the texts ---- */
 
-typedef struct {
-    const char *text;
-    tenon_status status;
-} form_case;
-
-static void check_forms(size_t member, const form_case *cases, size_t count)
-{
-    batch_rig rig;
-    batch_rig_begin(&rig);
-    for (size_t i = 0; i < count; i++) {
-        tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
-        tenon_text *const places[] = {&request.authority, &request.path,      &request.query, &request.content_type,
-                                      &request.nonce,     &request.device_id, &request.keyid, &request.method};
-        tenon_digest digest;
-        *places[member] = (tenon_text){cases[i].text, strlen(cases[i].text)};
-        test_about("%.60s", cases[i].text);
-        CHECK_STATUS(tenon_request2_digest(&digest, &request), cases[i].status);
-    }
-    batch_rig_end(&rig);
-}
-
 enum { AUTHORITY, PATH, QUERY, CONTENT_TYPE, NONCE, DEVICE, KEYID, METHOD };
+
+static tenon_status digest_with(int member, const char *text)
+{
+    OWNED_BATCH rig = batch_rig_begin();
+    tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
+    tenon_text *const places[] = {&request.authority, &request.path,      &request.query, &request.content_type,
+                                  &request.nonce,     &request.device_id, &request.keyid, &request.method};
+    tenon_digest digest;
+    *places[member] = (tenon_text){text, strlen(text)};
+    return tenon_request2_digest(&digest, &request);
+}
 
 TEST(request2_authorities)
 {
-    static const form_case cases[] = {
-        {"api.example.com", TENON_OK},
-        {"api.example.com:8443", TENON_OK},
-        {"localhost", TENON_OK},
-        {"127.0.0.1:80", TENON_OK},
-        {"[::1]", TENON_OK},
-        {"[2001:db8::1]:8443", TENON_OK},
-        {"a_b-c.example", TENON_OK},
-        {"1a.example", TENON_OK},
-        {"", TENON_ERROR_AUTHORITY},
-        {"API.example.com", TENON_ERROR_AUTHORITY},
-        {"api.example.com:443", TENON_ERROR_AUTHORITY},
-        {"api.example.com:", TENON_ERROR_AUTHORITY},
-        {":8443", TENON_ERROR_AUTHORITY},
-        {"8443", TENON_ERROR_AUTHORITY},
-        {"api.example.com:08443", TENON_ERROR_AUTHORITY},
-        {"api.example.com:65536", TENON_ERROR_AUTHORITY},
-        {"api.example.com:0", TENON_ERROR_AUTHORITY},
-        {"user@api.example.com", TENON_ERROR_AUTHORITY},
-        {"api.example.com/", TENON_ERROR_AUTHORITY},
-        {"api.example.com ", TENON_ERROR_AUTHORITY},
-        {"api%2Eexample.com", TENON_ERROR_AUTHORITY},
-        {"b\xc3\xbc"
-         "cher.example",
-         TENON_ERROR_AUTHORITY},
-        {"127.1", TENON_ERROR_AUTHORITY},
-        {"0127.0.0.1", TENON_ERROR_AUTHORITY},
-        {"256.0.0.1", TENON_ERROR_AUTHORITY},
-        {"::1", TENON_ERROR_AUTHORITY},
-        {"[::0001]", TENON_ERROR_AUTHORITY},
-        {"[0:0:0:0:0:0:0:1]", TENON_ERROR_AUTHORITY},
-        {"[2001:DB8::1]", TENON_ERROR_AUTHORITY},
-        {"[127.0.0.1]", TENON_ERROR_AUTHORITY},
-        {"[::1", TENON_ERROR_AUTHORITY},
-        {"[]", TENON_ERROR_AUTHORITY},
+    static const test_texts rows[] = {
+        {TENON_OK, AUTHORITY, {"api.example.com", "api.example.com:8443", "localhost", "127.0.0.1:80", "[::1]"}},
+        {TENON_OK, AUTHORITY, {"[2001:db8::1]:8443", "a_b-c.example", "1a.example"}},
+        {TENON_ERROR_AUTHORITY, AUTHORITY, {"", "API.example.com", "api.example.com:443", "api.example.com:"}},
+        {TENON_ERROR_AUTHORITY, AUTHORITY, {":8443", "8443", "api.example.com:08443", "api.example.com:65536"}},
+        {TENON_ERROR_AUTHORITY, AUTHORITY, {"api.example.com:0", "user@api.example.com", "api.example.com/"}},
+        {TENON_ERROR_AUTHORITY, AUTHORITY, {"api.example.com ", "api%2Eexample.com", "b\303\274cher.example"}},
+        {TENON_ERROR_AUTHORITY, AUTHORITY, {"127.1", "0127.0.0.1", "256.0.0.1", "::1", "[::0001]"}},
+        {TENON_ERROR_AUTHORITY, AUTHORITY, {"[0:0:0:0:0:0:0:1]", "[2001:DB8::1]", "[127.0.0.1]", "[::1", "[]"}},
     };
-    check_forms(AUTHORITY, cases, COUNT(cases));
+    test_each_text(rows, COUNT(rows), digest_with);
 }
 
 /* What stands behind a NUL is part of the text, too. */
-TEST(request2_authority_with_a_nul)
+TEST_BATCH(request2_authority_with_a_nul)
 {
     static const char text[] = "[::1\0\r\nX: y]";
     tenon_digest digest;
-    batch_rig rig;
-    batch_rig_begin(&rig);
-    tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
+    tenon_request2 request = batch_rig_request(rig, TENON_FORM_PLAIN);
     request.authority = (tenon_text){text, sizeof text - 1};
     CHECK_STATUS(tenon_request2_digest(&digest, &request), TENON_ERROR_AUTHORITY);
-    batch_rig_end(&rig);
 }
 
 /* RFC 9421, 2.2.6 and RFC 3986: what a library would normalise is refused. */
-TEST(request2_paths)
+TEST(request2_paths_and_queries)
 {
-    static const form_case cases[] = {
-        {"/", TENON_OK},
-        {"/a", TENON_OK},
-        {"/a/", TENON_OK},
-        {"/a//b", TENON_OK},
-        {"/...", TENON_OK},
-        {"/.a/..b/c.", TENON_OK},
-        {"/a%20b", TENON_OK},
-        {"/%2F", TENON_OK},
-        {"/%C3%A9", TENON_OK},
-        {"/~a-b_c.d", TENON_OK},
-        {"/!$&'()*+,;=:@", TENON_OK},
-        {"/%7F%00", TENON_OK},
-        {"", TENON_ERROR_PATH},
-        {"a", TENON_ERROR_PATH},
-        {"*", TENON_ERROR_PATH},
-        {"/.", TENON_ERROR_PATH},
-        {"/..", TENON_ERROR_PATH},
-        {"/./a", TENON_ERROR_PATH},
-        {"/a/../b", TENON_ERROR_PATH},
-        {"/a/.", TENON_ERROR_PATH},
-        {"/a/..", TENON_ERROR_PATH},
-        {"/%2e", TENON_ERROR_PATH},
-        {"/%2E", TENON_ERROR_PATH},
-        {"/%41", TENON_ERROR_PATH},
-        {"/%7E", TENON_ERROR_PATH},
-        {"/%c3", TENON_ERROR_PATH},
-        {"/%C", TENON_ERROR_PATH},
-        {"/%", TENON_ERROR_PATH},
-        {"/%GG", TENON_ERROR_PATH},
-        {"/a b", TENON_ERROR_PATH},
-        {"/a?b", TENON_ERROR_PATH},
-        {"/a#b", TENON_ERROR_PATH},
-        {"/[", TENON_ERROR_PATH},
-        {"/]", TENON_ERROR_PATH},
-        {"/\"", TENON_ERROR_PATH},
-        {"/<", TENON_ERROR_PATH},
-        {"/\\", TENON_ERROR_PATH},
-        {"/^", TENON_ERROR_PATH},
-        {"/`", TENON_ERROR_PATH},
-        {"/{", TENON_ERROR_PATH},
-        {"/|", TENON_ERROR_PATH},
-        {"/a\n", TENON_ERROR_PATH},
-        {"/\xc3\xa9", TENON_ERROR_PATH},
-        {"/\x7f", TENON_ERROR_PATH},
+    static const test_texts rows[] = {
+        {TENON_OK, PATH, {"/", "/a", "/a/", "/a//b", "/...", "/.a/..b/c.", "/a%20b", "/%2F", "/%C3%A9", "/~a-b_c.d"}},
+        {TENON_OK, PATH, {"/!$&'()*+,;=:@", "/%7F%00"}},
+        {TENON_ERROR_PATH, PATH, {"", "a", "*", "/.", "/..", "/./a", "/a/../b", "/a/.", "/a/..", "/%2e", "/%2E"}},
+        {TENON_ERROR_PATH, PATH, {"/%41", "/%7E", "/%c3", "/%C", "/%", "/%GG", "/a b", "/a?b", "/a#b", "/[", "/]"}},
+        {TENON_ERROR_PATH, PATH, {"/\"", "/<", "/\\", "/^", "/`", "/{", "/|", "/a\n", "/\xc3\xa9", "/\x7f"}},
+        {TENON_OK, QUERY, {"?", "?a=b&c=d", "??", "?a/b?c:@", "?..", "?x=%26"}},
+        {TENON_ERROR_QUERY, QUERY, {"", "a", "?%61", "?%2f", "?a b", "?#", "?[", "?%", "?%2", "?a\r\n"}},
     };
-    check_forms(PATH, cases, COUNT(cases));
-}
-
-TEST(request2_queries)
-{
-    static const form_case cases[] = {
-        {"?", TENON_OK},
-        {"?a=b&c=d", TENON_OK},
-        {"??", TENON_OK},
-        {"?a/b?c:@", TENON_OK},
-        {"?..", TENON_OK},
-        {"?x=%26", TENON_OK},
-        {"", TENON_ERROR_QUERY},
-        {"a", TENON_ERROR_QUERY},
-        {"?%61", TENON_ERROR_QUERY},
-        {"?%2f", TENON_ERROR_QUERY},
-        {"?a b", TENON_ERROR_QUERY},
-        {"?#", TENON_ERROR_QUERY},
-        {"?[", TENON_ERROR_QUERY},
-        {"?%", TENON_ERROR_QUERY},
-        {"?%2", TENON_ERROR_QUERY},
-        {"?a\r\n", TENON_ERROR_QUERY},
-    };
-    check_forms(QUERY, cases, COUNT(cases));
+    test_each_text(rows, COUNT(rows), digest_with);
 }
 
 TEST(request2_other_texts)
 {
-    static const form_case types[] = {{"a", TENON_OK},
-                                      {"text/plain; charset=utf-8", TENON_OK},
-                                      {"", TENON_ERROR_COMPONENT},
-                                      {" a", TENON_ERROR_COMPONENT},
-                                      {"a ", TENON_ERROR_COMPONENT},
-                                      {"a\nb", TENON_ERROR_COMPONENT},
-                                      {"a\tb", TENON_ERROR_COMPONENT},
-                                      {"a\x7f", TENON_ERROR_COMPONENT},
-                                      {"\xc3\xa9", TENON_ERROR_COMPONENT}};
-    static const form_case nonces[] = {{"D8f6c9a2-4f1b-4c5e-9a3d-0b7e6f5a4c3d", TENON_ERROR_NONCE},
-                                       {"d8f6c9a2-4f1b-1c5e-9a3d-0b7e6f5a4c3d", TENON_ERROR_NONCE},
-                                       {"", TENON_ERROR_NONCE}};
-    static const form_case keyids[] = {{"", TENON_ERROR_KEYID},
-                                       {"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm", TENON_ERROR_KEYID},
-                                       {"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4+JGv4f+ALSm0", TENON_ERROR_KEYID},
-                                       {"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm1", TENON_ERROR_KEYID},
-                                       {"\"Ovxv;iAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0", TENON_ERROR_KEYID}};
-    static const form_case devices[] = {{"", TENON_ERROR_DEVICE_ID}, {"a b", TENON_ERROR_DEVICE_ID}};
-    static const form_case methods[] = {{"post", TENON_ERROR_METHOD}, {"", TENON_ERROR_METHOD}};
-    check_forms(CONTENT_TYPE, types, COUNT(types));
-    check_forms(NONCE, nonces, COUNT(nonces));
-    check_forms(KEYID, keyids, COUNT(keyids));
-    check_forms(DEVICE, devices, COUNT(devices));
-    check_forms(METHOD, methods, COUNT(methods));
+    static const test_texts rows[] = {
+        {TENON_OK, CONTENT_TYPE, {"a", "text/plain; charset=utf-8"}},
+        {TENON_ERROR_COMPONENT, CONTENT_TYPE, {"", " a", "a ", "a\nb", "a\tb", "a\x7f", "\xc3\xa9"}},
+        {TENON_ERROR_NONCE, NONCE, {"D8f6c9a2-4f1b-4c5e-9a3d-0b7e6f5a4c3d", "d8f6c9a2-4f1b-1c5e-9a3d-0b7e6f5a4c3d"}},
+        {TENON_ERROR_NONCE, NONCE, {""}},
+        {TENON_ERROR_KEYID, KEYID, {"", "DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm"}},
+        {TENON_ERROR_KEYID, KEYID, {"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4+JGv4f+ALSm0"}},
+        {TENON_ERROR_KEYID, KEYID, {"DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm1"}},
+        {TENON_ERROR_KEYID, KEYID, {"\"Ovxv;iAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0"}},
+        {TENON_ERROR_DEVICE_ID, DEVICE, {"", "a b"}},
+        {TENON_ERROR_METHOD, METHOD, {"post", ""}},
+    };
+    test_each_text(rows, COUNT(rows), digest_with);
 }
 
-TEST(request2_times_and_forms)
+TEST_BATCH(request2_times_and_forms)
 {
     static const struct {
         uint64_t created, expires;
@@ -376,21 +255,18 @@ TEST(request2_times_and_forms)
         {0, UINT64_MAX, TENON_ERROR_VALIDITY},
     };
     tenon_digest digest;
-    batch_rig rig;
-    batch_rig_begin(&rig);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
+        tenon_request2 request = batch_rig_request(rig, TENON_FORM_BATCH);
         request.created = cases[i].created;
         request.expires = cases[i].expires;
         test_about("%zu", i);
         CHECK_STATUS(tenon_request2_digest(&digest, &request), cases[i].status);
     }
     for (uint32_t form = 0; form < 5; form++) {
-        const tenon_request2 request = batch_rig_request(&rig, form);
+        const tenon_request2 request = batch_rig_request(rig, form);
         bool known = form == TENON_FORM_PLAIN || form == TENON_FORM_BATCH;
         CHECK_STATUS(tenon_request2_digest(&digest, &request), known ? TENON_OK : TENON_ERROR_FLAGS);
     }
-    batch_rig_end(&rig);
 }
 
 /* The longest text of each kind, and one byte more. */
@@ -399,13 +275,12 @@ TEST(request2_longest_texts)
     enum { ROOM = TENON_PATH_MAX + 1 };
     OWNED char *path = malloc(ROOM), *query = malloc(ROOM), *type = malloc(ROOM);
     tenon_digest digest;
-    batch_rig rig;
     memset(path, 'a', ROOM);
     memset(query, 'a', ROOM);
     memset(type, 'a', ROOM);
     path[0] = '/';
     query[0] = '?';
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
     request.path = (tenon_text){path, TENON_PATH_MAX};
     request.query = (tenon_text){query, TENON_PATH_MAX};
@@ -419,7 +294,6 @@ TEST(request2_longest_texts)
     request.query.n--;
     request.content_encoding.n++;
     CHECK_STATUS(tenon_request2_digest(&digest, &request), TENON_ERROR_COMPONENT);
-    batch_rig_end(&rig);
 }
 
 /* ---- Who signs what ---- */
@@ -428,27 +302,22 @@ TEST(request2_is_signed_as_it_says)
 {
     OWNED_KEY other = NULL;
     tenon_signature signature;
-    batch_rig rig;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
     CHECK_OK(tenon_key_sign_request2(rig.key, &signature, &request));
     CHECK_OK(tenon_software_key_generate(&other, 0));
     CHECK_CLEARS(tenon_key_sign_request2(other, &signature, &request), TENON_ERROR_KEYID, &signature);
     request.form = TENON_FORM_BATCH;
     CHECK_CLEARS(tenon_key_sign_request2(rig.key, &signature, &request), TENON_ERROR_FLAGS, &signature);
-    batch_rig_end(&rig);
 }
 
 /* Nobody has a statement or a base signed as data. */
-TEST(request2_messages_are_no_data)
+TEST_BATCH(request2_messages_are_no_data)
 {
     static const uint8_t statement[98] = "tenon request batch 2", base[] = "\"@method\": GET";
     tenon_signature signature;
-    batch_rig rig;
-    batch_rig_begin(&rig);
-    CHECK_STATUS(tenon_key_sign_data(rig.key, &signature, statement, sizeof statement), TENON_ERROR_DATA_IS_MESSAGE);
-    CHECK_STATUS(tenon_key_sign_data(rig.key, &signature, base, sizeof base - 1), TENON_ERROR_DATA_IS_MESSAGE);
-    batch_rig_end(&rig);
+    CHECK_STATUS(tenon_key_sign_data(rig->key, &signature, statement, sizeof statement), TENON_ERROR_DATA_IS_MESSAGE);
+    CHECK_STATUS(tenon_key_sign_data(rig->key, &signature, base, sizeof base - 1), TENON_ERROR_DATA_IS_MESSAGE);
 }
 
 /* ---- Content-Digest ---- */
@@ -481,39 +350,34 @@ OUTPUT(write_input) { return tenon_request2_input((char *)out, n, written, NULL,
 OUTPUT(write_signature) { return tenon_signature2((char *)out, n, written, input); }
 OUTPUT(write_content_digest) { return tenon_content_digest((char *)out, n, written, input); }
 
-TEST(request2_outputs)
+TEST_BATCH(request2_outputs)
 {
     static const tenon_signature signature = {{1}};
     static const tenon_digest digest = {{1}};
     char text[TENON_SIGNATURE_INPUT_MAX];
     size_t n;
-    batch_rig rig;
-    batch_rig_begin(&rig);
-    const tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
+    const tenon_request2 request = batch_rig_request(rig, TENON_FORM_BATCH);
     CHECK_OK(tenon_request2_input(text, sizeof text, &n, NULL, &request));
     test_output_rule("input", write_input, &request, text, n);
     test_output_rule("signature", write_signature, &signature, NULL, 96);
     test_output_rule("content digest", write_content_digest, &digest, NULL, TENON_CONTENT_DIGEST_SIZE);
-    batch_rig_end(&rig);
 }
 
-TEST(request2_bad_arguments)
+TEST_BATCH(request2_bad_arguments)
 {
     char text[TENON_SIGNATURE_INPUT_MAX];
     tenon_signature signature;
     tenon_digest digest;
     size_t n;
-    batch_rig rig;
-    batch_rig_begin(&rig);
-    tenon_request2 request = batch_rig_request(&rig, TENON_FORM_PLAIN);
+    tenon_request2 request = batch_rig_request(rig, TENON_FORM_PLAIN);
     CHECK_STATUS(tenon_request2_digest(NULL, &request), TENON_ERROR_NULL);
     CHECK_CLEARS(tenon_request2_digest(&digest, NULL), TENON_ERROR_NULL, &digest);
     CHECK_STATUS(tenon_request2_input(text, sizeof text, &n, NULL, NULL), TENON_ERROR_NULL);
     CHECK_CLEARS(tenon_request2_input(text, sizeof text, NULL, &digest, &request), TENON_ERROR_NULL, &digest);
     CHECK_CLEARS(tenon_request2_input(text, 10, &n, &digest, &request), TENON_ERROR_BUFFER_TOO_SMALL, &digest);
     CHECK_STATUS(tenon_key_sign_request2(NULL, &signature, &request), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_key_sign_request2(rig.key, NULL, &request), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_key_sign_request2(rig.key, &signature, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_request2(rig->key, NULL, &request), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_key_sign_request2(rig->key, &signature, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signature2(text, sizeof text, &n, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_content_digest(text, sizeof text, &n, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_content_digest_read(NULL, text, 54), TENON_ERROR_NULL);
@@ -527,5 +391,4 @@ TEST(request2_bad_arguments)
         CHECK_STATUS(tenon_request2_digest(&digest, &request), TENON_ERROR_NULL);
         *places[i] = kept;
     }
-    batch_rig_end(&rig);
 }

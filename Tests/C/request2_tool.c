@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
 
-#include "swtpm.h"
 #include "tenon/batch/batch.h"
 #include "tenon/encoding.h"
-#include "tenon/request.h"
 #include "test_transport.h"
 #include "tool.h"
 

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #define NONCE "01234567-89ab-4def-8123-456789abcdef"
@@ -61,15 +58,14 @@ TEST(request_methods)
     }
 }
 
+static tenon_status begin_path(int unused, const char *path) { return begin("GET", path, "1700000000"); }
+
 TEST(request_paths)
 {
+    static const test_texts bad = {TENON_ERROR_PATH, 0, {"", "v1/hsi", "*", "http://host/", "/a\n1700000000"}};
     static char path[TENON_PATH_MAX + 2];
     tenon_request request;
-    CHECK_STATUS(begin("GET", "", "1700000000"), TENON_ERROR_PATH);
-    CHECK_STATUS(begin("GET", "v1/hsi", "1700000000"), TENON_ERROR_PATH);
-    CHECK_STATUS(begin("GET", "*", "1700000000"), TENON_ERROR_PATH);
-    CHECK_STATUS(begin("GET", "http://host/", "1700000000"), TENON_ERROR_PATH);
-    CHECK_STATUS(begin("GET", "/a\n1700000000", "1700000000"), TENON_ERROR_PATH);
+    test_each_text(&bad, 1, begin_path);
     for (int c = 0; c < 256; c++) {
         char text[3] = {'/', (char)c, 'x'};
         bool good = c >= 0x21 && c <= 0x7e && c != '?' && c != '#';
@@ -83,18 +79,16 @@ TEST(request_paths)
     CHECK_STATUS(tenon_request_begin(&request, "GET", 3, path, TENON_PATH_MAX + 1, "1700000000", 10), TENON_ERROR_PATH);
 }
 
+static tenon_status begin_timestamp(int unused, const char *timestamp) { return begin("GET", "/", timestamp); }
+
 TEST(request_timestamps)
 {
-    static const char *const good[] = {"1000000000", "9999999999", "17000000000", "999999999999"};
-    static const char *const bad[] = {"",           "1",           "999999999",   "0999999999",  "1000000000000",
-                                      "-170000000", "+1700000000", " 1700000000", "1700000000 ", "170000000a",
-                                      "1700000.00", "1700000000\n"};
-    for (size_t i = 0; i < COUNT(good); i++)
-        CHECK_OK(begin("GET", "/", good[i]));
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        test_about("\"%s\"", bad[i]);
-        CHECK_STATUS(begin("GET", "/", bad[i]), TENON_ERROR_TIMESTAMP);
-    }
+    static const test_texts rows[] = {
+        {TENON_OK, 0, {"1000000000", "9999999999", "17000000000", "999999999999"}},
+        {TENON_ERROR_TIMESTAMP, 0, {"", "1", "999999999", "0999999999", "1000000000000", "-170000000", "+1700000000"}},
+        {TENON_ERROR_TIMESTAMP, 0, {" 1700000000", "1700000000 ", "170000000a", "1700000.00", "1700000000\n"}},
+    };
+    test_each_text(rows, COUNT(rows), begin_timestamp);
 }
 
 TEST(request_bad_input)

@@ -183,3 +183,11 @@ bool scan_around(const char *what, bool (*use)(void), void *given)
     size_t left = scan_found(true);
     return scan_report(what, before, left) && good;
 }
+
+bool scan_given(const char *what, bool (*use)(void), void *given)
+{
+    uint8_t copy[SCAN_SIZE];
+    memcpy(copy, given, sizeof copy);
+    scan_for(copy);
+    return scan_around(what, use, given);
+}

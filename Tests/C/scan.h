@@ -43,6 +43,9 @@ bool scan_report(const char *what, size_t before, size_t left);
 /* Runs `use`, which works with the SCAN_SIZE bytes of `given`, and looks before and after these are wiped. */
 bool scan_around(const char *what, bool (*use)(void), void *given);
 
+/* The same for what is in `given` now: neither it nor what the calls make of it is anywhere else when they are over. */
+bool scan_given(const char *what, bool (*use)(void), void *given);
+
 /* While it is set, each draw of random bytes returns the secret. */
 extern bool scan_draws;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/secure.h"
 
-#include <string.h>
-
 #include "test.h"
 
 TEST(secure_wipe)

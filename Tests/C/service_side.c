@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service_side.h"
 
-#include <string.h>
 #include <time.h>
-
-#include "tenon/encoding.h"
-#include "tenon/key.h"
-#include "tenon/p256.h"
-#include "tenon/request.h"
 
 const char folded_origin[] = "https://service.example", folded_app[] = "app", folded_relay[] = "https://relay.example";
 
@@ -123,19 +117,6 @@ static tenon_status write_public_key(char *out, size_t n, const tenon_tpm_key *k
     return tenon_base64_encode(out, n - 1, &written, spki, sizeof spki);
 }
 
-static tenon_activation texts(const char *origin, const char *app, const char *challenge, const char *public_key)
-{
-    return (tenon_activation){.size = sizeof(tenon_activation),
-                              .origin = origin,
-                              .origin_n = strlen(origin),
-                              .app_id = app,
-                              .app_id_n = strlen(app),
-                              .challenge = challenge,
-                              .challenge_n = strlen(challenge),
-                              .public_key = public_key,
-                              .public_key_n = strlen(public_key)};
-}
-
 tenon_status folded_attest(const folded_device *at, folded_request *request, const char *challenge,
                            const tpm_certificate *ak_certificate)
 {
@@ -154,7 +135,7 @@ tenon_status folded_answer(const folded_device *at, folded_request *request, con
 {
     memset(request, 0, sizeof *request);
     TRY(write_public_key(request->public_key, sizeof request->public_key, at->device.key));
-    const tenon_activation activation = texts(origin, app, offer->challenge, request->public_key);
+    const tenon_activation activation = test_activation(origin, app, offer->challenge, request->public_key);
     tenon_status status = tenon_tpm_ak_activate(
         at->device.ak, &request->activation, at->chain[0].bytes, at->chain[0].n, offer->credential.credential,
         offer->credential.credential_n, offer->credential.encrypted, offer->credential.encrypted_n, &activation);
@@ -165,7 +146,7 @@ tenon_status folded_answer(const folded_device *at, folded_request *request, con
 tenon_activation folded_activation(const folded_service *service, const folded_state *state, const char *public_key,
                                    uint8_t *name)
 {
-    tenon_activation activation = texts(service->origin, service->app, state->challenge, public_key);
+    tenon_activation activation = test_activation(service->origin, service->app, state->challenge, public_key);
     CHECK_OK(name_of(state, name));
     activation.ek_id = state->ek.id;
     activation.ak_name = name;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session_side.h"
 
-#include <string.h>
-
 #include "crypto/p256.h"
 #include "crypto/protection.h"
 #include "test.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "base/signature.h"
 #include "test.h"
 
@@ -42,40 +40,29 @@ TEST(signature_der_forms)
     round_trip("000000000000000000000000000000000000000000000000000000000000007f", ONE, "300602017f020101");
 }
 
-static void refuse(const char *der_hex, tenon_status expected)
+static tenon_status decode(int unused, const char *der_hex)
 {
     uint8_t der[200];
     tenon_signature out;
     size_t n = strlen(der_hex) / 2;
-    test_about("%s", der_hex);
     test_hex(der, n, der_hex);
-    CHECK_CLEARS(tenon_signature_decode_der(&out, der, n), expected, &out);
+    return CLEARED(tenon_signature_decode_der(&out, der, n), &out);
 }
 
 TEST(signature_der_refused)
 {
-    refuse("", TENON_ERROR_DER_TRUNCATED);
-    refuse("30", TENON_ERROR_DER_TRUNCATED);
-    refuse("3000", TENON_ERROR_DER_TRUNCATED);
-    refuse("3003020101", TENON_ERROR_DER_TRUNCATED);
-    refuse("3106020101020101", TENON_ERROR_DER_TAG);
-    refuse("3006030101020101", TENON_ERROR_DER_TAG);
-    refuse("3006020101040101", TENON_ERROR_DER_TAG);
-    refuse("308106020101020101", TENON_ERROR_DER_LENGTH);
-    refuse("30800201010201010000", TENON_ERROR_DER_LENGTH);
-    refuse("3007020101020101", TENON_ERROR_DER_TRUNCATED);
-    refuse("3005020101020101", TENON_ERROR_DER_TRAILING);
-    refuse("300602010102010100", TENON_ERROR_DER_TRAILING);
-    refuse("3009020101020101020101", TENON_ERROR_DER_TRAILING);
-    refuse("300702020001020101", TENON_ERROR_DER_INTEGER);
-    refuse("30050200020101", TENON_ERROR_DER_INTEGER);
-    refuse("3006020181020101", TENON_ERROR_DER_INTEGER);
-    refuse("3006020100020101", TENON_ERROR_SIGNATURE_RANGE);
-    refuse("3006020101020100", TENON_ERROR_SIGNATURE_RANGE);
-    refuse("3026022100" ORDER "020101", TENON_ERROR_SIGNATURE_RANGE);
-    refuse("3026020101022100" ORDER, TENON_ERROR_SIGNATURE_RANGE);
-    refuse("302702220100" ORDER "020101", TENON_ERROR_DER_INTEGER);
-    refuse("090380fe01090380fe01", TENON_ERROR_DER_TAG);
+    static const test_texts rows[] = {
+        {TENON_ERROR_DER_TRUNCATED, 0, {"", "30", "3000", "3003020101", "3007020101020101"}},
+        {TENON_ERROR_DER_TAG, 0, {"3106020101020101", "3006030101020101", "3006020101040101"}},
+        {TENON_ERROR_DER_TAG, 0, {"090380fe01090380fe01"}},
+        {TENON_ERROR_DER_LENGTH, 0, {"308106020101020101", "30800201010201010000"}},
+        {TENON_ERROR_DER_TRAILING, 0, {"3005020101020101", "300602010102010100", "3009020101020101020101"}},
+        {TENON_ERROR_DER_INTEGER, 0, {"300702020001020101", "30050200020101", "3006020181020101"}},
+        {TENON_ERROR_DER_INTEGER, 0, {"302702220100" ORDER "020101"}},
+        {TENON_ERROR_SIGNATURE_RANGE, 0, {"3006020100020101", "3006020101020100", "3026022100" ORDER "020101"}},
+        {TENON_ERROR_SIGNATURE_RANGE, 0, {"3026020101022100" ORDER}},
+    };
+    test_each_text(rows, COUNT(rows), decode);
 }
 
 /* An accepted signature equals the encoder's form of it. */
@@ -186,4 +173,69 @@ TEST(signature_bad_input)
     CHECK_STATUS(tenon_signature_decode_der(&signature, der, SIZE_MAX), TENON_ERROR_DER_TRAILING);
     CHECK_STATUS(tenon_signature_normalize(NULL), TENON_ERROR_NULL);
     CHECK_NUMBER(tenon_signature_is_low_s(NULL), 0);
+}
+
+/* n, p and n/2 with their neighbours; the numbers are from SP 800-186, 3.2.1.3, and Python. */
+static const struct {
+    const char *hex;
+    bool scalar, field, high;
+} numbers[] = {
+    {"0000000000000000000000000000000000000000000000000000000000000000", false, true, false},
+    {"0000000000000000000000000000000000000000000000000000000000000001", true, true, false},
+    {"0100000000000000000000000000000000000000000000000000000000000000", true, true, false},
+    {"0000000000000000000000000000000080000000000000000000000000000000", true, true, false},
+    {"7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a7", true, true, false},
+    {"7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8", true, true, false},
+    {"7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a9", true, true, true},
+    {"8000000000000000000000000000000000000000000000000000000000000000", true, true, true},
+    {"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632550", true, true, true},
+    {"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551", false, true, true},
+    {"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632552", false, true, true},
+    {"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632450", true, true, true},
+    {"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fd632550", false, true, true},
+    {"ffffffff00000001000000000000000000000000fffffffffffffffffffffffe", false, true, true},
+    {"ffffffff00000001000000000000000000000000ffffffffffffffffffffffff", false, false, true},
+    {"ffffffff00000001000000000000000000000001000000000000000000000000", false, false, true},
+    {"ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff", false, false, true},
+};
+
+TEST(scalar_ranges)
+{
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        uint8_t bytes[32];
+        test_about("%s", numbers[i].hex);
+        test_hex(bytes, sizeof bytes, numbers[i].hex);
+        CHECK_NUMBER(tenoni_scalar_in_range(bytes), numbers[i].scalar);
+        CHECK_NUMBER(tenoni_field_in_range(bytes), numbers[i].field);
+        CHECK_NUMBER(tenoni_scalar_is_high(bytes), numbers[i].high);
+    }
+}
+
+/* a + (n - a) = n, added up here byte by byte. */
+TEST(scalar_negate)
+{
+    uint64_t state = 9;
+    uint8_t order[32];
+    test_hex(order, sizeof order, "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551");
+    for (int round = 0; round < 1000; round++) {
+        uint8_t scalar[32], negated[32], sum[32];
+        unsigned carry = 0;
+        test_random_fill(&state, scalar, sizeof scalar);
+        scalar[0] &= 0x7f;
+        memset(scalar, 0, (size_t)round % 32);
+        scalar[31] |= 1;
+        memcpy(negated, scalar, sizeof scalar);
+        tenoni_scalar_negate(negated);
+        for (size_t i = sizeof sum; i-- > 0; carry >>= 8) {
+            carry += (unsigned)scalar[i] + negated[i];
+            sum[i] = (uint8_t)carry;
+        }
+        test_about("round %d", round);
+        CHECK_NUMBER(carry, 0);
+        CHECK_BYTES(sum, order, sizeof sum);
+        CHECK(tenoni_scalar_in_range(negated));
+        CHECK(tenoni_scalar_is_high(negated) != tenoni_scalar_is_high(scalar));
+        tenoni_scalar_negate(negated);
+        CHECK_BYTES(negated, scalar, sizeof scalar);
+    }
 }

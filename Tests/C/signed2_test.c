@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/signed2.h"
 
-#include <stdlib.h>
-
 #include "base/signature.h"
 #include "batch/request2.h"
 #include "batch_rig.h"
-#include "tenon/encoding.h"
 
 /*
  * Each rule of tenon_signed2_read is broken. The whole list refuses the texts with that rule's code. Without that rule
@@ -55,9 +52,7 @@ static tenon_status read_without(const texts *t, const char *skipped, size_t *wh
     for (size_t i = 0; i < tenoni_signed2_rules_count; i++)
         if (skipped == NULL || strcmp(tenon_status_name(tenoni_signed2_rules[i].code), skipped) != 0)
             rules[count++] = tenoni_signed2_rules[i];
-    OWNED char *input = malloc(t->input_n), *signature = malloc(t->signature_n);
-    memcpy(input, t->input, t->input_n);
-    memcpy(signature, t->signature, t->signature_n);
+    OWNED char *input = test_copy(t->input, t->input_n), *signature = test_copy(t->signature, t->signature_n);
     tenon_status status =
         tenoni_signed2_read(&signed2, tenoni_reader_over((const uint8_t *)input, t->input_n),
                             tenoni_reader_over((const uint8_t *)signature, t->signature_n), rules, count);
@@ -77,82 +72,85 @@ static void check_refused(const texts *t, tenon_status code)
     CHECK(without == TENON_OK || later > rule);
 }
 
-/* Replaces the first occurrence. */
-static void edit(char *text, size_t *n, const char *from, const char *to)
+/* Replaces the first occurrence: "from -> to". */
+static void edit(char *text, size_t *n, const char *how)
 {
-    const size_t from_n = strlen(from), to_n = strlen(to);
+    const char *arrow = strstr(how, " -> "), *to = arrow + strlen(" -> ");
+    const size_t from_n = (size_t)(arrow - how), to_n = strlen(to);
     for (size_t i = 0; i + from_n <= *n; i++)
-        if (memcmp(text + i, from, from_n) == 0) {
+        if (memcmp(text + i, how, from_n) == 0) {
             memmove(text + i + to_n, text + i + from_n, *n - i - from_n);
             memcpy(text + i, to, to_n);
             *n = *n - from_n + to_n;
             return;
         }
-    CHECK(*from == '\0');
+    CHECK(from_n == 0);
+}
+
+enum { INPUT, SIGNATURE };
+
+/* In a signature in a batch, or in that of a plain request. */
+static void check_edits(const test_texts *edits, size_t count, uint32_t form)
+{
+    texts good, bad;
+    OWNED_BATCH rig = batch_rig_begin();
+    make(&rig, &good, form);
+    for (size_t i = 0; i < count; i++)
+        for (const char *const *how = edits[i].texts; *how != NULL; how++) {
+            bad = good;
+            test_about("%s", *how);
+            if (edits[i].kind == INPUT)
+                edit(bad.input, &bad.input_n, *how);
+            else
+                edit(bad.signature, &bad.signature_n, *how);
+            check_refused(&bad, edits[i].status);
+        }
 }
 
 TEST(signed2_input_is_the_template)
 {
-    static const struct {
-        const char *from, *to;
-        tenon_status code;
-    } edits[] = {
-        {"tenon=", "Tenon=", TENON_ERROR_SIGNATURE_INPUT},
-        {"tenon=", "sig1=", TENON_ERROR_SIGNATURE_INPUT},
-        {"tenon=", " tenon=", TENON_ERROR_SIGNATURE_INPUT},
-        {"\"@method\" \"@authority\"", "\"@authority\" \"@method\"", TENON_ERROR_SIGNATURE_INPUT},
-        {" \"@query\"", "", TENON_ERROR_SIGNATURE_INPUT},
-        {"\"@query\"", "\"@target-uri\"", TENON_ERROR_SIGNATURE_INPUT},
-        {"\"content-digest\"", "\"content-digest\";req", TENON_ERROR_SIGNATURE_INPUT},
-        {"\"content-type\" \"content-encoding\"", "\"content-encoding\" \"content-type\"", TENON_ERROR_SIGNATURE_INPUT},
-        {"\"content-type\"", "\"content-type\" \"content-type\"", TENON_ERROR_SIGNATURE_INPUT},
-        {" \"x-device-id\"", "", TENON_ERROR_SIGNATURE_INPUT},
-        {"\"x-device-id\")", "\"x-device-id\" \"x-more\")", TENON_ERROR_SIGNATURE_INPUT},
-        {" \"@path\"", "  \"@path\"", TENON_ERROR_SIGNATURE_INPUT},
-        {"created=1790000000;expires=1790000300", "expires=1790000300;created=1790000000", TENON_ERROR_SIGNATURE_INPUT},
-        {"created=1790000000", "created=01790000000", TENON_ERROR_SIGNATURE_INPUT},
-        {"created=1790000000", "created=179000000", TENON_ERROR_SIGNATURE_INPUT},
-        {"created=1790000000", "created=1790000000000", TENON_ERROR_SIGNATURE_INPUT},
-        {"created=1790000000", "created=-1790000000", TENON_ERROR_SIGNATURE_INPUT},
-        {"created=1790000000", "created=179000000a", TENON_ERROR_SIGNATURE_INPUT},
-        {"d8f6c9a2", "D8F6C9A2", TENON_ERROR_SIGNATURE_INPUT},
-        {"-4c5e-", "-1c5e-", TENON_ERROR_SIGNATURE_INPUT},
-        {"d8f6c9a2", "d8f6c9a", TENON_ERROR_SIGNATURE_INPUT},
-        {"ALSm0", "ALSm1", TENON_ERROR_SIGNATURE_INPUT},
-        {"ALSm0", "ALSm", TENON_ERROR_SIGNATURE_INPUT},
-        {"f-ALSm0", "f+ALSm0", TENON_ERROR_SIGNATURE_INPUT},
-        {";tag=", ";alg=\"ecdsa-p256-sha256\";tag=", TENON_ERROR_SIGNATURE_INPUT},
-        {"tag=\"tenon-batch\"", "tag=\"tenon-batch\";x", TENON_ERROR_SIGNATURE_INPUT},
-        {"tag=\"tenon-batch\"", "tag=\"tenon-batches\"", TENON_ERROR_SIGNATURE_INPUT},
-        {"tag=\"tenon-batch\"", "tag=\"Tenon-batch\"", TENON_ERROR_SIGNATURE_INPUT},
-        {"tag=\"tenon-batch\"", "tag=\"tenon-batch\", sig2=()", TENON_ERROR_SIGNATURE_INPUT},
-        {"tag=\"tenon-batch\"", "tag=\"tenon-batch", TENON_ERROR_SIGNATURE_INPUT},
-        {";tag=\"tenon-batch\"", "", TENON_ERROR_SIGNATURE_INPUT},
-        {"tag=\"tenon-batch\"", "tag=\"tenon\"", TENON_ERROR_SIGNATURE_VALUE},
-        {"expires=1790000300", "expires=1790000301", TENON_ERROR_VALIDITY},
-        {"expires=1790000300", "expires=1790000000", TENON_ERROR_VALIDITY},
-        {"expires=1790000300", "expires=1789999999", TENON_ERROR_VALIDITY},
+    static const test_texts edits[] = {
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"tenon= -> Tenon=", "tenon= -> sig1=", "tenon= ->  tenon="}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"\"@method\" \"@authority\" -> \"@authority\" \"@method\""}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {" \"@query\" -> ", "\"@query\" -> \"@target-uri\""}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"\"content-digest\" -> \"content-digest\";req"}},
+        {TENON_ERROR_SIGNATURE_INPUT,
+         INPUT,
+         {"\"content-type\" \"content-encoding\" -> \"content-encoding\" \"content-type\""}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"\"content-type\" -> \"content-type\" \"content-type\""}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {" \"x-device-id\" -> "}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"\"x-device-id\") -> \"x-device-id\" \"x-more\")"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {" \"@path\" ->   \"@path\""}},
+        {TENON_ERROR_SIGNATURE_INPUT,
+         INPUT,
+         {"created=1790000000;expires=1790000300 -> expires=1790000300;created=1790000000"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"created=1790000000 -> created=01790000000"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"created=1790000000 -> created=179000000"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"created=1790000000 -> created=1790000000000"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"created=1790000000 -> created=-1790000000"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"created=1790000000 -> created=179000000a", "d8f6c9a2 -> D8F6C9A2"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"-4c5e- -> -1c5e-", "d8f6c9a2 -> d8f6c9a", "ALSm0 -> ALSm1"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"ALSm0 -> ALSm", "f-ALSm0 -> f+ALSm0"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {";tag= -> ;alg=\"ecdsa-p256-sha256\";tag="}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"tag=\"tenon-batch\" -> tag=\"tenon-batch\";x"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"tag=\"tenon-batch\" -> tag=\"tenon-batches\""}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"tag=\"tenon-batch\" -> tag=\"Tenon-batch\""}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"tag=\"tenon-batch\" -> tag=\"tenon-batch\", sig2=()"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {"tag=\"tenon-batch\" -> tag=\"tenon-batch"}},
+        {TENON_ERROR_SIGNATURE_INPUT, INPUT, {";tag=\"tenon-batch\" -> "}},
+        {TENON_ERROR_SIGNATURE_VALUE, INPUT, {"tag=\"tenon-batch\" -> tag=\"tenon\""}},
+        {TENON_ERROR_VALIDITY, INPUT, {"expires=1790000300 -> expires=1790000301"}},
+        {TENON_ERROR_VALIDITY, INPUT, {"expires=1790000300 -> expires=1790000000"}},
+        {TENON_ERROR_VALIDITY, INPUT, {"expires=1790000300 -> expires=1789999999"}},
     };
-    batch_rig rig;
-    texts good, bad;
-    batch_rig_begin(&rig);
-    make(&rig, &good, TENON_FORM_BATCH);
-    for (size_t i = 0; i < COUNT(edits); i++) {
-        bad = good;
-        test_about("%s -> %s", edits[i].from, edits[i].to);
-        edit(bad.input, &bad.input_n, edits[i].from, edits[i].to);
-        check_refused(&bad, edits[i].code);
-    }
-    batch_rig_end(&rig);
+    check_edits(edits, COUNT(edits), TENON_FORM_BATCH);
 }
 
 /* No prefix of the texts is taken, and nothing may stand behind them. */
-TEST(signed2_texts_are_whole)
+TEST_BATCH(signed2_texts_are_whole)
 {
-    batch_rig rig;
     texts good, bad;
-    batch_rig_begin(&rig);
-    make(&rig, &good, TENON_FORM_BATCH);
+    make(rig, &good, TENON_FORM_BATCH);
     for (size_t n = 0; n < good.input_n; n++) {
         bad = good;
         bad.input_n = n;
@@ -169,7 +167,6 @@ TEST(signed2_texts_are_whole)
     bad = good;
     bad.signature[bad.signature_n++] = ' ';
     check_refused(&bad, TENON_ERROR_SIGNATURE_VALUE);
-    batch_rig_end(&rig);
 }
 
 /* ---- Signature: its bytes are changed, and written anew ---- */
@@ -201,9 +198,8 @@ typedef struct {
 
 static void check_changes(uint32_t form, const change *changes, size_t count)
 {
-    batch_rig rig;
     texts good, bad;
-    batch_rig_begin(&rig);
+    OWNED_BATCH rig = batch_rig_begin();
     make(&rig, &good, form);
     for (size_t i = 0; i < count; i++) {
         uint8_t bytes[TENONI_MEMBER_MAX + 64] = {0};
@@ -214,7 +210,6 @@ static void check_changes(uint32_t form, const change *changes, size_t count)
         write_value(&bad, bytes, changes[i].length == 0 ? n : changes[i].length);
         check_refused(&bad, changes[i].code);
     }
-    batch_rig_end(&rig);
 }
 
 TEST(signed2_value_in_a_batch)
@@ -255,19 +250,17 @@ TEST(signed2_value_of_a_plain_request)
 }
 
 /* In a batch there is one signature for one statement; a plain signature is taken as the TPM made it. */
-TEST(signed2_high_s)
+TEST_BATCH(signed2_high_s)
 {
     static const uint32_t forms[] = {TENON_FORM_PLAIN, TENON_FORM_BATCH};
     static const uint8_t middle[] = {0x7f, 0xff, 0xff, 0xff, 0x80, 0x00, 0x00, 0x00, 0x7f, 0xff, 0xff,
                                      0xff, 0xff, 0xff, 0xff, 0xff, 0xde, 0x73, 0x7d, 0x56, 0xd3, 0x8b,
                                      0xcf, 0x42, 0x79, 0xdc, 0xe5, 0x61, 0x7e, 0x31, 0x92, 0xa9};
-    batch_rig rig;
     texts good, bad;
-    batch_rig_begin(&rig);
     for (size_t i = 0; i < COUNT(forms); i++) {
         uint8_t bytes[TENONI_MEMBER_MAX];
         tenon_signed2 signed2;
-        make(&rig, &good, forms[i]);
+        make(rig, &good, forms[i]);
         size_t n = read_value(&good, bytes, sizeof bytes);
         bad = good;
         if (!tenoni_scalar_is_high(bytes + 32))
@@ -285,30 +278,22 @@ TEST(signed2_high_s)
         } else
             CHECK_OK(tenon_signed2_read(&signed2, bad.input, bad.input_n, bad.signature, bad.signature_n));
     }
-    batch_rig_end(&rig);
 }
 
-TEST(signed2_base64_is_strict)
+TEST_BATCH(signed2_base64_is_strict)
 {
-    static const struct {
-        const char *from, *to;
-    } edits[] = {{"tenon=:", "tenon=:="}, {"tenon=:", "tenon=: "}, {"tenon=:", "tenon:="}, {"tenon=:", "tenon=:-"},
-                 {"==:", "A=:"},          {"==:", "=:"},           {"==:", ":"},           {"==:", "==:;a"}};
-    batch_rig rig;
+    static const test_texts edits[] = {
+        {TENON_ERROR_SIGNATURE_VALUE, SIGNATURE, {"tenon=: -> tenon=:=", "tenon=: -> tenon=: "}},
+        {TENON_ERROR_SIGNATURE_VALUE, SIGNATURE, {"tenon=: -> tenon:=", "tenon=: -> tenon=:-", "==: -> A=:"}},
+        {TENON_ERROR_SIGNATURE_VALUE, SIGNATURE, {"==: -> =:", "==: -> :", "==: -> ==:;a"}},
+    };
     texts good, bad;
-    batch_rig_begin(&rig);
-    make(&rig, &good, TENON_FORM_PLAIN);
-    for (size_t i = 0; i < COUNT(edits); i++) {
-        bad = good;
-        test_about("%s -> %s", edits[i].from, edits[i].to);
-        edit(bad.signature, &bad.signature_n, edits[i].from, edits[i].to);
-        check_refused(&bad, TENON_ERROR_SIGNATURE_VALUE);
-    }
+    check_edits(edits, COUNT(edits), TENON_FORM_PLAIN);
+    make(rig, &good, TENON_FORM_PLAIN);
     /* The 86th character has four bits that belong to no byte. */
     bad = good;
     bad.signature[7 + 85] ^= 1;
     check_refused(&bad, TENON_ERROR_SIGNATURE_VALUE);
-    batch_rig_end(&rig);
 }
 
 /* ---- From there to the signature ---- */
@@ -352,41 +337,36 @@ static tenon_status judge(const batch_rig *rig, const tenon_signed2 *good, const
     return status == TENON_OK ? tenon_root_verify(rig->verifier, &root) : status;
 }
 
-TEST(signed2_lies_do_not_verify)
+TEST_BATCH(signed2_lies_do_not_verify)
 {
-    batch_rig rig;
     texts t;
     tenon_signed2 good;
     tenon_digest digest;
     tenon_root root;
-    batch_rig_begin(&rig);
-    make(&rig, &t, TENON_FORM_BATCH);
-    tenon_request2 request = batch_rig_request(&rig, TENON_FORM_BATCH);
+    make(rig, &t, TENON_FORM_BATCH);
+    tenon_request2 request = batch_rig_request(rig, TENON_FORM_BATCH);
     request.content_encoding = TEXT("gzip");
     CHECK_OK(tenon_request2_digest(&digest, &request));
     CHECK_OK(tenon_signed2_read(&good, t.input, t.input_n, t.signature, t.signature_n));
     CHECK_OK(tenon_signed2_root(&good, &root, &digest));
-    CHECK_OK(tenon_root_verify(rig.verifier, &root));
+    CHECK_OK(tenon_root_verify(rig->verifier, &root));
     for (lie what = SIZE_IS_OTHER; what <= OTHER_KEYID; what++) {
         test_about("lie %d", what);
-        CHECK_STATUS(judge(&rig, &good, &digest, what), TENON_ERROR_SIGNATURE_INVALID);
+        CHECK_STATUS(judge(rig, &good, &digest, what), TENON_ERROR_SIGNATURE_INVALID);
     }
     root.size = 0;
-    CHECK_STATUS(tenon_root_verify(rig.verifier, &root), TENON_ERROR_SIGNATURE_INVALID);
-    batch_rig_end(&rig);
+    CHECK_STATUS(tenon_root_verify(rig->verifier, &root), TENON_ERROR_SIGNATURE_INVALID);
 }
 
 /* A header of the content that was taken away or added, and texts that nobody signs. */
-TEST(signed2_digest_of_another_request)
+TEST_BATCH(signed2_digest_of_another_request)
 {
-    batch_rig rig;
     texts t;
     tenon_signed2 read;
     tenon_digest digest;
-    batch_rig_begin(&rig);
-    make(&rig, &t, TENON_FORM_PLAIN);
+    make(rig, &t, TENON_FORM_PLAIN);
     CHECK_OK(tenon_signed2_read(&read, t.input, t.input_n, t.signature, t.signature_n));
-    tenon_request2 request = batch_rig_request(&rig, 0);
+    tenon_request2 request = batch_rig_request(rig, 0);
     CHECK_CLEARS(tenon_signed2_digest(&read, &digest, &request), TENON_ERROR_SIGNATURE_INPUT, &digest);
     request.content_encoding = TEXT("gzip");
     CHECK_OK(tenon_signed2_digest(&read, &digest, &request));
@@ -402,7 +382,6 @@ TEST(signed2_digest_of_another_request)
     CHECK_STATUS(tenon_signed2_digest(&read, NULL, &request), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signed2_digest(NULL, &digest, &request), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signed2_digest(&read, &digest, NULL), TENON_ERROR_NULL);
-    batch_rig_end(&rig);
 }
 
 /* A struct that did not come from the reader is not climbed with. */
@@ -423,13 +402,11 @@ TEST(signed2_root_of_nonsense)
     CHECK_CLEARS(tenon_signed2_root(&signed2, &root, &digest), TENON_ERROR_BATCH_INDEX, &root);
 }
 
-TEST(signed2_bad_arguments)
+TEST_BATCH(signed2_bad_arguments)
 {
     tenon_signed2 signed2 = {.form = TENON_FORM_PLAIN};
     tenon_digest digest = {{0}};
     tenon_root root = {.size = 0};
-    batch_rig rig;
-    batch_rig_begin(&rig);
     CHECK_STATUS(tenon_signed2_read(NULL, "", 0, "", 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signed2_read(&signed2, NULL, 1, "", 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signed2_read(&signed2, "", 0, NULL, 1), TENON_ERROR_NULL);
@@ -438,6 +415,5 @@ TEST(signed2_bad_arguments)
     CHECK_STATUS(tenon_signed2_root(NULL, &root, &digest), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_signed2_root(&signed2, &root, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_root_verify(NULL, &root), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_root_verify(rig.verifier, NULL), TENON_ERROR_NULL);
-    batch_rig_end(&rig);
+    CHECK_STATUS(tenon_root_verify(rig->verifier, NULL), TENON_ERROR_NULL);
 }

@@ -3,7 +3,6 @@
 #include "batch/signer.h"
 
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,10 +23,7 @@ static void begin_with(signer_rig *of, tenon_key *key, uint32_t flags, uint32_t 
         .size = sizeof options, .flags = flags, .max = max, .deadline_ms = deadline_ms};
     of->signer = NULL;
     of->key = NULL;
-    if (key == NULL)
-        batch_rig_begin(&of->rig);
-    else
-        batch_rig_begin_with(&of->rig, key);
+    of->rig = key == NULL ? batch_rig_begin() : batch_rig_begin_with(key);
     CHECK_OK(batch_rig_slow_key(&of->rig, &of->key));
     CHECK_OK(tenon_signer_new(&of->signer, of->key, &options));
 }
@@ -44,6 +40,8 @@ static void end(signer_rig *of)
     tenon_key_free(&of->key);
     batch_rig_end(&of->rig);
 }
+
+#define OWNED_SIGNER __attribute__((cleanup(end))) signer_rig
 
 /* One request, on a thread of its own, and what came of it. */
 typedef struct {
@@ -92,7 +90,7 @@ static void check_refused(const asker *one, tenon_status status)
 
 TEST(signer_alone_is_plain)
 {
-    signer_rig of;
+    OWNED_SIGNER of;
     begin(&of, TENON_SIGNER_CHECKS, 16, 2000);
     for (size_t i = 0; i < 3; i++) {
         asker one = {.of = &of};
@@ -105,7 +103,6 @@ TEST(signer_alone_is_plain)
     ask(&one);
     check_signed(&one);
     CHECK_NUMBER(one.signed2.size, 1);
-    end(&of);
 }
 
 /* ---- Many at once ---- */
@@ -169,10 +166,13 @@ static void run_crowd(crowd *in, size_t count)
     test_threads(count + 1, run_place, places, sizeof *places);
 }
 
+static void disperse(crowd *in) { end(&in->of); }
+#define OWNED_CROWD __attribute__((cleanup(disperse))) crowd
+
 /* Requests that come at one moment: one command for the first, one for all the others. */
 TEST(signer_shares_a_command)
 {
-    crowd in = {.count = 0};
+    OWNED_CROWD in = {.count = 0};
     bool seen[MANY] = {false};
     begin(&in.of, 0, MANY, 60001); /* the deadline is in the next second */
     run_crowd(&in, MANY);
@@ -187,13 +187,12 @@ TEST(signer_shares_a_command)
         seen[one->signed2.index] = true;
         CHECK_BYTES(&one->root, &in.askers[1].root, sizeof one->root);
     }
-    end(&in.of);
 }
 
 /* A batch takes max of those that wait; the next one takes the rest. Who wants no batch has a command of its own. */
 TEST(signer_takes_so_many)
 {
-    crowd in = {.count = 0};
+    OWNED_CROWD in = {.count = 0};
     size_t sizes[MANY] = {0};
     begin(&in.of, 0, 5, 60000);
     in.askers[4].form = in.askers[9].form = TENON_FORM_PLAIN;
@@ -206,7 +205,6 @@ TEST(signer_takes_so_many)
     CHECK_NUMBER(sizes[5], 15);
     CHECK_NUMBER(sizes[2], 2);
     CHECK_NUMBER(atomic_load(&in.of.rig.slow.commands), 3 + 3 + 1);
-    end(&in.of);
 }
 
 /* What the key says is said to each member, and nothing is left of it; the next command is another matter. */
@@ -221,7 +219,7 @@ TEST(signer_tells_all_of_a_failure)
                     {TENON_ERROR_KEY_GONE, 1},
                     {TENON_CATEGORY_STATE << 24 | 1, 1}};
     for (size_t i = 0; i < COUNT(failures); i++) {
-        crowd in = {.count = 0};
+        OWNED_CROWD in = {.count = 0};
         begin(&in.of, 0, 8, 60000);
         atomic_store(&in.of.rig.slow.status, failures[i].status);
         run_crowd(&in, 20);
@@ -232,25 +230,23 @@ TEST(signer_tells_all_of_a_failure)
         asker after = {.of = &in.of};
         ask(&after);
         check_signed(&after);
-        end(&in.of);
     }
 }
 
 TEST(signer_checks_before_it_gives)
 {
-    crowd in = {.count = 0};
+    OWNED_CROWD in = {.count = 0};
     begin(&in.of, TENON_SIGNER_CHECKS, 64, 60000);
     atomic_store(&in.of.rig.slow.breaks, true);
     run_crowd(&in, 10);
     for (size_t n = 0; n < in.count; n++)
         check_refused(&in.askers[n], TENON_ERROR_SIGNATURE_INVALID);
-    end(&in.of);
 }
 
 /* The line has room for four batches; one more is told so at once, and the others are signed. */
 TEST(signer_line_is_full)
 {
-    crowd in = {.count = 0};
+    OWNED_CROWD in = {.count = 0};
     size_t full = 0;
     begin(&in.of, 0, 1, 60000);
     run_crowd(&in, 7);
@@ -261,13 +257,12 @@ TEST(signer_line_is_full)
             check_signed(&in.askers[i]);
     }
     CHECK_NUMBER(full, 2);
-    end(&in.of);
 }
 
 /* Those that wait longer than their deadline leave the line, and no command is sent for them. */
 TEST(signer_deadline_passes)
 {
-    crowd in = {.count = 0};
+    OWNED_CROWD in = {.count = 0};
     begin(&in.of, 0, 64, 1);
     in.leave = true;
     run_crowd(&in, 10);
@@ -275,7 +270,6 @@ TEST(signer_deadline_passes)
     for (size_t i = 1; i < in.count; i++)
         check_refused(&in.askers[i], TENON_ERROR_DEADLINE);
     CHECK_NUMBER(atomic_load(&in.of.rig.slow.commands), 1);
-    end(&in.of);
 }
 
 /* ---- A key in a software TPM ---- */
@@ -285,7 +279,7 @@ TEST(signer_in_a_tpm)
 {
     OWNED_RIG tpm = tpm_rig_start(NULL);
     OWNED_TPM_KEY key = tpm_rig_key(&tpm, NULL);
-    crowd in = {.count = 0};
+    OWNED_CROWD in = {.count = 0};
     begin_with(&in.of, tpm_rig_view(key, 0), TENON_SIGNER_CHECKS, TENON_BATCH_MAX, 60000);
     support_transport_latency(tpm.wire, 35000);
     support_transport_reset_counts(tpm.wire);
@@ -298,7 +292,6 @@ TEST(signer_in_a_tpm)
     ask(&one);
     check_signed(&one);
     CHECK_NUMBER(support_transport_count(tpm.wire, SUPPORT_ANY), 1);
-    end(&in.of);
 }
 
 /* A TPM that is busy is asked again below the batch; one that fails has failed for each member; it comes back. */
@@ -306,7 +299,7 @@ TEST(signer_in_a_tpm_with_faults)
 {
     OWNED_RIG tpm = tpm_rig_start(NULL);
     OWNED_TPM_KEY key = tpm_rig_key(&tpm, NULL);
-    crowd in = {.count = 0};
+    OWNED_CROWD in = {.count = 0};
     begin_with(&in.of, tpm_rig_view(key, 0), 0, TENON_BATCH_MAX, 60000);
     support_fail_code(tpm.wire, support_times(SUPPORT_CC_SIGN, 2, 3), 0x922);
     run_crowd(&in, 20);
@@ -325,7 +318,6 @@ TEST(signer_in_a_tpm_with_faults)
     for (size_t i = 0; i < in.count; i++)
         check_signed(&in.askers[i]);
     CHECK_NUMBER(support_transport_pending(tpm.wire), 0);
-    end(&in.of);
 }
 
 /* ---- What is refused ---- */
@@ -335,8 +327,7 @@ TEST(signer_refuses_a_bad_request)
 {
     char input[TENON_SIGNATURE_INPUT_MAX], signature[TENON_SIGNATURE_VALUE_MAX];
     size_t input_n, signature_n;
-    asker after;
-    signer_rig of;
+    OWNED_SIGNER of;
     begin(&of, 0, 4, 2000);
     for (uint32_t form = 0; form <= TENON_FORM_BATCH; form++) {
         tenon_request2 request = batch_rig_request(&of.rig, form);
@@ -347,15 +338,14 @@ TEST(signer_refuses_a_bad_request)
         CHECK_NUMBER(input_n + signature_n, 0);
     }
     CHECK_NUMBER(atomic_load(&of.rig.slow.commands), 0);
-    after = (asker){.of = &of};
+    asker after = (asker){.of = &of};
     ask(&after);
     check_signed(&after);
-    end(&of);
 }
 
 TEST(signer_in_a_child)
 {
-    signer_rig of;
+    OWNED_SIGNER of;
     int state = -1;
     begin(&of, 0, 4, 2000);
     pid_t child = fork();
@@ -370,10 +360,9 @@ TEST(signer_in_a_child)
     asker after = {.of = &of};
     ask(&after);
     check_signed(&after);
-    end(&of);
 }
 
-TEST(signer_options)
+TEST_BATCH(signer_options)
 {
     enum { SIZE = sizeof(tenon_signer_options) };
     static const struct {
@@ -389,23 +378,20 @@ TEST(signer_options)
         {{.size = SIZE - 1, .max = 1, .deadline_ms = 1}, TENON_ERROR_OPTIONS},
     };
     tenon_signer *signer = NULL;
-    batch_rig rig;
-    batch_rig_begin(&rig);
-    CHECK_OK(tenon_signer_new(&signer, rig.key, NULL));
+    CHECK_OK(tenon_signer_new(&signer, rig->key, NULL));
     tenon_signer_free(&signer);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        CHECK_STATUS(tenon_signer_new(&signer, rig.key, &rows[i].options), rows[i].status);
+        CHECK_STATUS(tenon_signer_new(&signer, rig->key, &rows[i].options), rows[i].status);
         CHECK((signer != NULL) == (rows[i].status == TENON_OK));
         tenon_signer_free(&signer);
     }
-    batch_rig_end(&rig);
 }
 
 TEST(signer_bad_arguments)
 {
     char input[TENON_SIGNATURE_INPUT_MAX], signature[TENON_SIGNATURE_VALUE_MAX];
     size_t input_n, signature_n;
-    signer_rig of;
+    OWNED_SIGNER of;
     begin(&of, 0, 4, 2000);
     const tenon_request2 request = batch_rig_request(&of.rig, 0);
     tenon_signer *signer = NULL;
@@ -427,5 +413,4 @@ TEST(signer_bad_arguments)
     CHECK_NUMBER(atomic_load(&of.rig.slow.commands), 0);
     tenon_signer_free(&signer);
     tenon_signer_free(NULL);
-    end(&of);
 }

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #ifdef TENON_OPENSSL
 #define OPENSSL_SUPPRESS_DEPRECATED
@@ -89,58 +86,6 @@ TEST(software_key_edges_of_the_scalar)
             CHECK_OK(tenon_key_sign_digest(key, &signature, &digest));
             CHECK_OK(tenon_p256_verify(&public_key, &digest, &signature));
         }
-}
-
-/* A KERI event of the file, signed by the key with this scalar: RFC 6979, low s. */
-static void check_event(const char *scalar, const char *body, const char *expected_hex)
-{
-    OWNED_KEY key = import(scalar, TENON_KEY_DETERMINISTIC);
-    tenon_signature signature, expected;
-    test_about("%.60s", body);
-    test_hex(&expected, sizeof expected, expected_hex);
-    CHECK_OK(tenon_key_sign_event(key, &signature, (const uint8_t *)body, strlen(body)));
-    CHECK_OK(tenon_signature_normalize(&signature));
-    CHECK_BYTES(&signature, &expected, sizeof signature);
-}
-
-static void check_compressed(const char *scalar, const char *compressed_hex, const char *qb64)
-{
-    OWNED_KEY key = import(scalar, 0);
-    tenon_public_key public_key, back;
-    uint8_t compressed[33], expected[33];
-    char text[44];
-    size_t n = 0;
-    test_about("%s", scalar);
-    test_hex(expected, sizeof expected, compressed_hex);
-    CHECK_OK(tenon_key_public_key(key, &public_key));
-    CHECK_OK(tenon_public_key_encode_compressed(compressed, sizeof compressed, &n, &public_key));
-    CHECK_BYTES(compressed, expected, sizeof expected);
-    CHECK_OK(tenon_public_key_decode_compressed(&back, expected, sizeof expected));
-    CHECK_BYTES(&back, &public_key, sizeof back);
-    CHECK_OK(tenon_base64url_encode(text, sizeof text, &n, compressed, sizeof compressed));
-    CHECK(strncmp(qb64, "1AAJ", 4) == 0 && strlen(qb64) == 4 + n);
-    CHECK_BYTES(text, qb64 + 4, n);
-}
-
-TEST(software_key_kel)
-{
-    char *text = test_vectors("auths-kel-p256.json"), *scalars[3];
-    const char *at = text;
-    for (int i = 0; i < 3; i++) {
-        scalars[i] = test_json(&at, "scalar_hex", NULL);
-        OWNED char *compressed = test_json(&at, "pub_compressed_hex", NULL);
-        OWNED char *qb64 = test_json(&at, "qb64", NULL);
-        check_compressed(scalars[i], compressed, qb64);
-    }
-    /* Inception is signed by its key, a rotation by the key that it brings. */
-    for (int i = 0; i < 2; i++) {
-        OWNED char *body = test_json(&at, "body", NULL);
-        OWNED char *signature = test_json(&at, "signature_hex", NULL);
-        check_event(scalars[i], body, signature);
-    }
-    for (int i = 0; i < 3; i++)
-        free(scalars[i]);
-    free(text);
 }
 
 TEST(software_key_generate)

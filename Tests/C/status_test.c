@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE /* glob */
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test.h"
 
@@ -19,7 +16,7 @@ enum { CODES_MAX = 256 };
 /* Reads the "NAME = number" of a header; answers how many there are. */
 static size_t read_enumerators(const char *path, const char *prefix, enumerator *out)
 {
-    char *text = test_file(path);
+    OWNED char *text = test_file(path);
     size_t count = 0;
     for (char *at = strstr(text, prefix); at != NULL && count < CODES_MAX; at = strstr(at, prefix)) {
         size_t n = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
@@ -31,7 +28,6 @@ static size_t read_enumerators(const char *path, const char *prefix, enumerator 
         }
         at += n;
     }
-    free(text);
     return count;
 }
 
@@ -176,12 +172,11 @@ TEST(status_version_and_backend_are_named)
 
 static bool is_in_file(const char *path, const char *name)
 {
-    char *text = test_file(path);
+    OWNED char *text = test_file(path);
     size_t n = strlen(name);
     const char *at = strstr(text, name);
     while (at != NULL && (at[n] == '_' || (at[n] >= 'A' && at[n] <= 'Z')))
         at = strstr(at + n, name);
-    free(text);
     return at != NULL;
 }
 

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "owned.h"
@@ -33,6 +35,16 @@ void test_add(test_case *test);
     static void test_name(void)
 #define TEST(test_name) TEST_CASE(test_name, false)
 
+/* A test with an object that is made before it, and that ends with it: a pointer of this name. */
+#define TEST_WITH(test_name, type, name, make, end)                                                                    \
+    static void test_name##_with(type *name);                                                                          \
+    TEST(test_name)                                                                                                    \
+    {                                                                                                                  \
+        __attribute__((cleanup(end))) type name = make;                                                                \
+        test_name##_with(&name);                                                                                       \
+    }                                                                                                                  \
+    static void test_name##_with(type *name)
+
 /* Any thread may make checks. Each returns whether it held. */
 __attribute__((format(printf, 3, 4))) void test_fail(const char *file, int line, const char *format, ...);
 bool test_status(const char *file, int line, const char *call, tenon_status found, tenon_status expected);
@@ -58,6 +70,16 @@ bool test_true(const char *file, int line, const char *what, bool holds);
         CHECK_STATUS(call, expected);                                                                                  \
         CHECK_ZERO(out, sizeof *(out));                                                                                \
     } while (0)
+
+/* The status of a call which, when it is refused, has filled its output with zeros. */
+#define CLEARED(call, out) (memset(out, 0xa5, sizeof *(out)), test_cleared(call, out, sizeof *(out)))
+tenon_status test_cleared(tenon_status status, const void *out, size_t n);
+
+/* Memory of exactly n bytes, so that a sanitizer sees a byte read behind it; the caller frees it. */
+void *test_copy(const void *bytes, size_t n);
+
+/* The texts of an activation; nothing else of it is set. */
+tenon_activation test_activation(const char *origin, const char *app, const char *challenge, const char *public_key);
 
 /* How many elements an array has. */
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -90,12 +112,39 @@ char *test_vectors(const char *name);
 /* The next "name = value" line, or a "[section]" as a name with the value "". Writes NULs into the text. */
 bool test_line(char **text, char **name, char **value);
 
+/* The text behind the heading of a section, "[name]"; a file without it ends the run. Its lines end at the next one. */
+char *test_section(char *text, const char *heading);
+bool test_section_line(char **text, char **name, char **value);
+
+/* Fields of a vector, and the bytes that their hexadecimal values fill. Whether there is a field of this name. */
+typedef struct {
+    const char *name;
+    void *out;
+    size_t n;
+} test_field;
+bool test_take(const test_field *fields, size_t count, const char *name, const char *value);
+
 /* The next "key": "value" of a JSON text that begins before end (or anywhere, for NULL); to be freed. NULL for none. */
 char *test_json(const char **text, const char *key, const char *end);
 
 /* Decodes hexadecimal text without the core's code; n is exact. */
 void test_hex(void *out, size_t n, const char *hex);
 uint8_t *test_hex_all(const char *hex, size_t *n);
+
+/*
+ * Texts for each of which a reader gives one status: a row of a table. The reader may be told in a number of its own
+ * what it is to read. The list ends at its first NULL.
+ */
+enum { TEST_TEXTS_MAX = 48 };
+
+typedef struct {
+    tenon_status status;
+    int kind;
+    const char *texts[TEST_TEXTS_MAX];
+} test_texts;
+
+typedef tenon_status test_reader(int kind, const char *text);
+void test_each_text(const test_texts *rows, size_t count, test_reader *read);
 
 /* A sequence of numbers that is the same in each run. */
 uint64_t test_random(uint64_t *state);

@@ -2,9 +2,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test.h"
 #include "test_workers.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* pthread_barrier_t */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test.h"
 
@@ -48,6 +45,35 @@ void test_hex(void *out, size_t n, const char *hex)
             broken("not hexadecimal", hex);
         bytes[i] = (uint8_t)(high << 4 | low);
     }
+}
+
+tenon_status test_cleared(tenon_status status, const void *out, size_t n)
+{
+    CHECK(status == TENON_OK || CHECK_ZERO(out, n));
+    return status;
+}
+
+void *test_copy(const void *bytes, size_t n)
+{
+    void *copy = malloc(n + (n == 0));
+    if (copy == NULL)
+        broken("no memory", "");
+    if (n != 0)
+        memcpy(copy, bytes, n);
+    return copy;
+}
+
+tenon_activation test_activation(const char *origin, const char *app, const char *challenge, const char *public_key)
+{
+    return (tenon_activation){.size = sizeof(tenon_activation),
+                              .origin = origin,
+                              .origin_n = strlen(origin),
+                              .app_id = app,
+                              .app_id_n = strlen(app),
+                              .challenge = challenge,
+                              .challenge_n = strlen(challenge),
+                              .public_key = public_key,
+                              .public_key_n = strlen(public_key)};
 }
 
 uint8_t *test_hex_all(const char *hex, size_t *n)
@@ -106,6 +132,26 @@ bool test_line(char **text, char **name, char **value)
     return false;
 }
 
+char *test_section(char *text, const char *heading)
+{
+    char *at = strstr(text, heading);
+    if (at == NULL)
+        broken("there is no such section", heading);
+    return at + strlen(heading);
+}
+
+bool test_section_line(char **text, char **name, char **value) { return test_line(text, name, value) && **name != '['; }
+
+bool test_take(const test_field *fields, size_t count, const char *name, const char *value)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(fields[i].name, name) == 0) {
+            test_hex(fields[i].out, fields[i].n, value);
+            return true;
+        }
+    return false;
+}
+
 char *test_json(const char **text, const char *key, const char *end)
 {
     char quoted[64];
@@ -129,6 +175,16 @@ char *test_json(const char **text, const char *key, const char *end)
     out[n] = '\0';
     *text = at;
     return out;
+}
+
+void test_each_text(const test_texts *rows, size_t count, test_reader *read)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < TEST_TEXTS_MAX && rows[i].texts[j] != NULL; j++) {
+            test_about("%d: \"%.200s\"", rows[i].kind, rows[i].texts[j]);
+            CHECK_STATUS(read(rows[i].kind, rows[i].texts[j]), rows[i].status);
+        }
+    test_about(NULL);
 }
 
 enum { GUARD = 0xa5, MORE = 16 };

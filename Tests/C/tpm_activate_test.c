@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm/channel.h"
-#include "tpm/keyfile.h"
 #include "tpm_rig.h"
 
 /* TPM2_ActivateCredential: the credentials that it opens and refuses; a refusal says nothing about the signing key. */
@@ -135,29 +132,16 @@ static const binding ours = {"https://s.example", "app", "challenge", "key"};
 
 static tenon_activation activation_of(const binding *texts)
 {
-    return (tenon_activation){
-        .size = sizeof(tenon_activation),
-        .origin = texts->origin,
-        .origin_n = strlen(texts->origin),
-        .app_id = texts->app,
-        .app_id_n = strlen(texts->app),
-        .challenge = texts->challenge,
-        .challenge_n = strlen(texts->challenge),
-        .public_key = texts->public_key,
-        .public_key_n = strlen(texts->public_key),
-    };
+    return test_activation(texts->origin, texts->app, texts->challenge, texts->public_key);
 }
 
 static tenon_status activate_with(const tpm_device *device, tenon_digest *value, const tpm_credential *credential,
                                   const tenon_activation *activation)
 {
-    memset(value, 0xa5, sizeof *value);
-    tenon_status status = tenon_tpm_ak_activate(device->ak, value, device->certificate.bytes, device->certificate.n,
-                                                credential->credential, credential->credential_n, credential->encrypted,
-                                                credential->encrypted_n, activation);
-    if (status != TENON_OK)
-        CHECK_ZERO(value, sizeof *value);
-    return status;
+    return CLEARED(tenon_tpm_ak_activate(device->ak, value, device->certificate.bytes, device->certificate.n,
+                                         credential->credential, credential->credential_n, credential->encrypted,
+                                         credential->encrypted_n, activation),
+                   value);
 }
 
 static tenon_status activate(const tpm_device *device, tenon_digest *value, const tpm_credential *credential,
@@ -259,16 +243,15 @@ TEST_EACH_KIND(tpm_activate_broken_credential)
 }
 
 /* Bytes that are not the two parts do not reach the TPM. */
-TEST(tpm_activate_form)
+TEST_EK(tpm_activate_form)
 {
     static const tenon_digest secret = {{2}};
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
-    OWNED_DEVICE device = start(&rig, 2);
+    OWNED_DEVICE device = start(rig, 2);
     tenon_digest found;
     size_t n;
     const tpm_credential good = make(&device, &secret);
     const tpm_certificate *of = &device.certificate;
-    support_transport_reset_counts(rig.wire);
+    support_transport_reset_counts(rig->wire);
     for (int i = 0; i < 8; i++) {
         tpm_credential bad = good;
         size_t *const size = i < 4 ? &bad.credential_n : &bad.encrypted_n;
@@ -292,7 +275,7 @@ TEST(tpm_activate_form)
     activation.size--;
     CHECK_STATUS(activate_with(&device, &found, &good, &activation), TENON_ERROR_OPTIONS);
     CHECK_STATUS(activate_with(&device, &found, &good, NULL), TENON_ERROR_NULL);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 0);
     /* Too little room for the secret: no part of it is returned. */
     CHECK_STATUS(tenon_tpm_ak_secret(device.ak, found.bytes, 31, &n, of->bytes, of->n, good.credential,
                                      good.credential_n, good.encrypted, good.encrypted_n),
@@ -446,84 +429,78 @@ static size_t answer_size(tpm_rig *rig, const tpm_device *device, uint32_t code)
 }
 
 /* The answer to ActivateCredential must be authentic. */
-TEST(tpm_activate_answer_is_authentic)
+TEST_EK(tpm_activate_answer_is_authentic)
 {
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
-    OWNED_DEVICE device = start(&rig, 2);
-    size_t whole = answer_size(&rig, &device, SUPPORT_CC_ACTIVATE_CREDENTIAL);
+    OWNED_DEVICE device = start(rig, 2);
+    size_t whole = answer_size(rig, &device, SUPPORT_CC_ACTIVATE_CREDENTIAL);
     const size_t step = test_rounds(1, 17);
     for (size_t at = 10; at < whole; at += step) {
         test_about("byte %u of %u", (unsigned)at, (unsigned)whole);
-        support_flip(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), (int32_t)at, 1);
+        support_flip(rig->wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), (int32_t)at, 1);
         tenon_status status = open_new(&device);
         /* The policy session's nonce and attributes do not matter. */
         if (at < whole - 3 - 16 || at >= whole - 2)
             CHECK(status == TENON_ERROR_SESSION || status == TENON_ERROR_TPM_ANSWER);
-        CHECK_NUMBER(support_session_count(rig.sw), 0);
+        CHECK_NUMBER(support_session_count(rig->sw), 0);
     }
     for (size_t n = 10; n < whole; n += step) {
         test_about("%u bytes of %u", (unsigned)n, (unsigned)whole);
-        support_truncate(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), n);
-        support_fix_size(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL));
+        support_cut(rig->wire, SUPPORT_CC_ACTIVATE_CREDENTIAL, n);
         tenon_status status = open_new(&device);
         CHECK(status == TENON_ERROR_SESSION || status == TENON_ERROR_TPM_ANSWER);
     }
-    support_strip_sessions(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL));
+    support_strip_sessions(rig->wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL));
     CHECK_STATUS(open_new(&device), TENON_ERROR_TPM_ANSWER);
     CHECK_OK(open_new(&device));
 }
 
 /* The answers on the way there, cut at each byte. */
-TEST(tpm_activate_answers_that_are_none)
+TEST_EK(tpm_activate_answers_that_are_none)
 {
     static const uint32_t codes[] = {SUPPORT_CC_READ_PUBLIC, SUPPORT_CC_START_AUTH_SESSION, SUPPORT_CC_POLICY_SECRET,
                                      0x171 /* PolicyOR */, SUPPORT_CC_CREATE_PRIMARY};
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
-    OWNED_DEVICE device = start(&rig, 2);
+    OWNED_DEVICE device = start(rig, 2);
     for (size_t i = 0; i < COUNT(codes); i++) {
-        size_t whole = answer_size(&rig, &device, codes[i]);
+        size_t whole = answer_size(rig, &device, codes[i]);
         for (size_t n = 0; n < whole && n < 60; n += test_rounds(1, 13)) {
             test_about("%x, %u bytes of %u", (unsigned)codes[i], (unsigned)n, (unsigned)whole);
             tpm_rig_without_parent(device.key);
-            support_truncate(rig.wire, support_next(codes[i]), n);
-            support_fix_size(rig.wire, support_next(codes[i]));
+            support_cut(rig->wire, codes[i], n);
             tenon_status status = open_new(&device);
             CHECK(status == TENON_ERROR_TPM_ANSWER || status == TENON_ERROR_SESSION);
-            CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-            support_flush_all(rig.sw);
+            CHECK_NUMBER(support_transport_pending(rig->wire), 0);
+            support_flush_all(rig->sw);
         }
     }
     CHECK_OK(open_new(&device));
 }
 
 /* A refused credential is not sent again, whatever its code could mean elsewhere; a handle is of a policy session. */
-TEST(tpm_activate_codes)
+TEST_EK(tpm_activate_codes)
 {
     enum { HANDLE_AT = 10, VALUE = 0x2C4, NO_RESULT = 0x154 };
     static const uint8_t flush_of_no_session[] = {0, 0, 0x01, 0x65, 0x83}, bits[] = {0x01, 0x80};
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
-    OWNED_DEVICE device = start(&rig, 2);
-    support_transport_reset_counts(rig.wire);
-    support_fail_code(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), VALUE);
+    OWNED_DEVICE device = start(rig, 2);
+    support_transport_reset_counts(rig->wire);
+    support_fail_code(rig->wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), VALUE);
     CHECK_RC(open_new(&device), TENON_CATEGORY_REJECTED, VALUE);
-    support_fail_code(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), NO_RESULT);
+    support_fail_code(rig->wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), NO_RESULT);
     CHECK_RC(open_new(&device), TENON_CATEGORY_REJECTED, NO_RESULT);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_ACTIVATE_CREDENTIAL), 2);
-    support_transport_watch(rig.wire, flush_of_no_session, sizeof flush_of_no_session);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_ACTIVATE_CREDENTIAL), 2);
+    support_transport_watch(rig->wire, flush_of_no_session, sizeof flush_of_no_session);
     for (size_t i = 0; i < COUNT(bits); i++) {
-        support_flip(rig.wire, support_nth(SUPPORT_CC_START_AUTH_SESSION, 2), HANDLE_AT, bits[i]);
+        support_flip(rig->wire, support_nth(SUPPORT_CC_START_AUTH_SESSION, 2), HANDLE_AT, bits[i]);
         CHECK_STATUS(open_new(&device), TENON_ERROR_TPM_ANSWER);
-        CHECK_NUMBER(support_flush_all(rig.sw), 0);
+        CHECK_NUMBER(support_flush_all(rig->sw), 0);
     }
-    CHECK_NUMBER(support_transport_watched(rig.wire), 0);
+    CHECK_NUMBER(support_transport_watched(rig->wire), 0);
     CHECK_OK(open_new(&device));
 }
 
 /* Only with a cleared TPM does an activation report a lost key. */
-TEST(tpm_activate_gone)
+TEST_EK(tpm_activate_gone)
 {
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
-    OWNED_DEVICE device = start(&rig, 2);
-    CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
+    OWNED_DEVICE device = start(rig, 2);
+    CHECK_NUMBER(support_clear(rig->sw, SUPPORT_RH_LOCKOUT, NULL), 0);
     CHECK_STATUS(open_new(&device), TENON_ERROR_KEY_GONE);
 }

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /* Well-formed answers with wrong contents. */
@@ -147,19 +145,18 @@ TEST(tpm_answers_wrong_signature)
 }
 
 /* Load's answer: header, handle, parameterSize, then the Name with its size. */
-TEST(tpm_answers_wrong_name)
+TEST_RIG(tpm_answers_wrong_name)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = tpm_rig_make(&rig);
+    tpm_pem pem = tpm_rig_make(rig);
     for (int32_t i = HEADER + 8; i < HEADER + 8 + 36; i += 5) {
-        tpm_rig_again(&rig, NULL);
-        support_flip(rig.wire, support_next(SUPPORT_CC_LOAD), i, 1);
-        CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_KEY_NAME);
-        CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-        tpm_rig_check_clean(&rig);
+        tpm_rig_again(rig, NULL);
+        support_flip(rig->wire, support_next(SUPPORT_CC_LOAD), i, 1);
+        CHECK_STATUS(tpm_rig_use(rig, &pem), TENON_ERROR_KEY_NAME);
+        CHECK_NUMBER(support_transport_pending(rig->wire), 0);
+        tpm_rig_check_clean(rig);
     }
-    tpm_rig_again(&rig, NULL);
-    CHECK_OK(tpm_rig_use(&rig, &pem));
+    tpm_rig_again(rig, NULL);
+    CHECK_OK(tpm_rig_use(rig, &pem));
 }
 
 /* An answer of the same command about another key, as it stood on the wire. */
@@ -176,50 +173,48 @@ static void replay(tpm_rig *rig, uint32_t code, support_when when, uint8_t *kept
 }
 
 /* The private half of one key and the public half of another are not a key: the TPM does not load them. */
-TEST(tpm_answers_create_of_another_key)
+TEST_RIG(tpm_answers_create_of_another_key)
 {
     static uint8_t kept[TENON_TPM_BUFFER_SIZE];
-    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
-    (void)tpm_rig_make(&rig);
-    replay(&rig, SUPPORT_CC_CREATE, support_next(SUPPORT_CC_CREATE), kept);
+    (void)tpm_rig_make(rig);
+    replay(rig, SUPPORT_CC_CREATE, support_next(SUPPORT_CC_CREATE), kept);
     /* Replayed whole it is the other key, which is a good one of ours. */
-    CHECK_OK(tenon_tpm_key_create(rig.tpm, &key, NULL, 0));
+    CHECK_OK(tenon_tpm_key_create(rig->tpm, &key, NULL, 0));
     CHECK_OK(tpm_rig_sign(key));
     tenon_tpm_key_free(&key);
     /* The last byte of outPublic is y's: header, parameterSize, outPrivate, outPublic. */
     size_t private_n = (size_t)kept[14] << 8 | kept[15];
     size_t public_at = 16 + private_n;
     size_t public_n = (size_t)kept[public_at] << 8 | kept[public_at + 1];
-    support_flip(rig.wire, support_next(SUPPORT_CC_CREATE), (int32_t)(public_at + 1 + public_n), 1);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_ERROR_POINT_OFF_CURVE);
+    support_flip(rig->wire, support_next(SUPPORT_CC_CREATE), (int32_t)(public_at + 1 + public_n), 1);
+    CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &key, NULL, 0), TENON_ERROR_POINT_OFF_CURVE);
     CHECK(key == NULL);
     /* Another key's private part. */
-    support_flip(rig.wire, support_next(SUPPORT_CC_CREATE), 20, 1);
-    CHECK_RC(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_CATEGORY_REJECTED, 0x1DF);
+    support_flip(rig->wire, support_next(SUPPORT_CC_CREATE), 20, 1);
+    CHECK_RC(tenon_tpm_key_create(rig->tpm, &key, NULL, 0), TENON_CATEGORY_REJECTED, 0x1DF);
     /* Attributes that were not asked for: userWithAuth clear. */
-    support_flip(rig.wire, support_next(SUPPORT_CC_CREATE), (int32_t)(public_at + 2 + 7), 0x40);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_ERROR_KEY_ATTRIBUTES);
+    support_flip(rig->wire, support_next(SUPPORT_CC_CREATE), (int32_t)(public_at + 2 + 7), 0x40);
+    CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &key, NULL, 0), TENON_ERROR_KEY_ATTRIBUTES);
 }
 
-TEST(tpm_answers_read_public_of_another_key)
+TEST_RIG(tpm_answers_read_public_of_another_key)
 {
     static uint8_t kept[TENON_TPM_BUFFER_SIZE];
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tenon_tpm_key *one = tpm_rig_key(&rig, NULL);
+    tenon_tpm_key *one = tpm_rig_key(rig, NULL);
     CHECK_OK(tenon_tpm_key_persist(one, NULL));
     CHECK_OK(tenon_tpm_key_check(one));
     tpm_pem pem = tpm_rig_export(one);
     tenon_tpm_key_free(&one);
-    OWNED_TPM_KEY other = tpm_rig_key(&rig, NULL);
+    OWNED_TPM_KEY other = tpm_rig_key(rig, NULL);
     CHECK_OK(tenon_tpm_key_persist(other, NULL));
-    replay(&rig, SUPPORT_CC_READ_PUBLIC, support_next(SUPPORT_CC_READ_PUBLIC), kept);
+    replay(rig, SUPPORT_CC_READ_PUBLIC, support_next(SUPPORT_CC_READ_PUBLIC), kept);
     /* Not the key's: the blob is loaded instead. */
-    OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
+    OWNED_TPM_KEY key = tpm_rig_loaded(rig, &pem);
     CHECK_OK(tenon_tpm_key_check(key));
     CHECK_NUMBER(tenon_tpm_key_handle(key), 0);
     CHECK_OK(tpm_rig_sign(key));
-    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+    CHECK_NUMBER(support_transport_pending(rig->wire), 0);
 }
 
 /* The same handles repeatedly, or handles out of order: a lying TPM must not cause an endless loop. */

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /* Every function of tpm.h with invalid arguments. Nothing is sent, and outputs are NULL or 0. */
 
-static tpm_rig rig;
-static tenon_tpm_key *key;
-
-static void check_null_out_of_tpm(void)
+static void check_null_out_of_tpm(tpm_rig *rig)
 {
-    tenon_tpm_transport table = support_transport_table(rig.wire);
-    tenon_tpm *tpm = rig.tpm;
+    tenon_tpm_transport table = support_transport_table(rig->wire);
+    tenon_tpm *tpm = rig->tpm;
     tenon_tpm_info info;
     uint32_t handles[4];
     size_t n;
@@ -22,16 +17,16 @@ static void check_null_out_of_tpm(void)
     CHECK_STATUS(tenon_tpm_open_transport(NULL, &table, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_open_transport(&tpm, NULL, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_read_info(NULL, &info), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_read_info(rig.tpm, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_read_info(rig->tpm, NULL), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_handles(NULL, handles, 4, &n), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_handles(rig.tpm, NULL, 4, &n), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, 4, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_handles(rig->tpm, NULL, 4, &n), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_handles(rig->tpm, handles, 4, NULL), TENON_ERROR_NULL);
     tenon_tpm_free(NULL);
     tpm = NULL;
     tenon_tpm_free(&tpm);
 }
 
-static void check_null_out_of_key(void)
+static void check_null_out_of_key(tpm_rig *rig, tenon_tpm_key *key)
 {
     tpm_pem pem = tpm_rig_export(key);
     tenon_tpm_key *out = key;
@@ -40,15 +35,15 @@ static void check_null_out_of_key(void)
     size_t n = 1;
     CHECK_STATUS(tenon_tpm_key_create(NULL, &out, NULL, 0), TENON_ERROR_NULL);
     CHECK(out == NULL);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, NULL, NULL, 0), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &out, NULL, 1), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_key_create(rig->tpm, NULL, NULL, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &out, NULL, 1), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_key_load(NULL, &out, pem.text, pem.n, NULL, 0), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_key_load(rig.tpm, NULL, pem.text, pem.n, NULL, 0), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_key_load(rig.tpm, &out, NULL, 1, NULL, 0), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_key_load(rig.tpm, &out, pem.text, pem.n, NULL, 1), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_key_load(rig->tpm, NULL, pem.text, pem.n, NULL, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_key_load(rig->tpm, &out, NULL, 1, NULL, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_key_load(rig->tpm, &out, pem.text, pem.n, NULL, 1), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_key_import(NULL, &out, pem.text, pem.n, NULL, 0), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, NULL, pem.text, pem.n, NULL, 0), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &out, NULL, 1, NULL, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_key_import(rig->tpm, NULL, pem.text, pem.n, NULL, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_key_import(rig->tpm, &out, NULL, 1, NULL, 0), TENON_ERROR_NULL);
     CHECK_STATUS(tenon_tpm_key_export(NULL, pem.text, sizeof pem.text, &n), TENON_ERROR_NULL);
     CHECK_NUMBER(n, 0);
     CHECK_CLEARS(tenon_tpm_key_public_key(NULL, &point), TENON_ERROR_NULL, &point);
@@ -73,43 +68,36 @@ OUTPUT(give_witness) { return tenon_tpm_key_witness(input, out, n, written); }
 OUTPUT(give_pem) { return tenon_tpm_key_export(input, (char *)out, n, written); }
 
 /* One command was sent in all, and not by these calls. */
-TEST(tpm_arguments_null_and_outputs)
+TEST_KEY(tpm_arguments_null_and_outputs)
 {
-    rig = tpm_rig_start(NULL);
-    CHECK_OK(tenon_tpm_key_create(rig.tpm, &key, NULL, 0));
     CHECK_OK(tpm_rig_sign(key));
-    support_transport_reset_counts(rig.wire);
-    check_null_out_of_tpm();
-    check_null_out_of_key();
+    support_transport_reset_counts(rig->wire);
+    check_null_out_of_tpm(rig);
+    check_null_out_of_key(rig, key);
     tpm_pem pem = tpm_rig_export(key);
     test_output_rule("name", give_name, key, NULL, TENON_NAME_SIZE);
     test_output_rule("parent_name", give_parent, key, NULL, TENON_NAME_SIZE);
     test_output_rule("witness", give_witness, key, NULL, TENON_NAME_SIZE);
     test_output_rule("export", give_pem, key, pem.text, pem.n);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 0);
 }
 
-TEST(tpm_arguments_too_large)
+TEST_RIG(tpm_arguments_too_large)
 {
     static char text[TENON_TPM_KEY_MAX + 1];
-    rig = tpm_rig_start(NULL);
+    tenon_tpm_key *key;
     memset(text, '\n', sizeof text);
-    CHECK_STATUS(tenon_tpm_key_load(rig.tpm, &key, text, sizeof text, NULL, 0), TENON_ERROR_TOO_LARGE);
-    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, text, SIZE_MAX, NULL, 0), TENON_ERROR_TOO_LARGE);
-    CHECK_STATUS(tenon_tpm_key_load(rig.tpm, &key, text, sizeof text - 1, NULL, 0), TENON_ERROR_PEM_FORM);
-    CHECK_STATUS(tenon_tpm_key_load(rig.tpm, &key, NULL, 0, NULL, 0), TENON_ERROR_PEM_FORM);
+    CHECK_STATUS(tenon_tpm_key_load(rig->tpm, &key, text, sizeof text, NULL, 0), TENON_ERROR_TOO_LARGE);
+    CHECK_STATUS(tenon_tpm_key_import(rig->tpm, &key, text, SIZE_MAX, NULL, 0), TENON_ERROR_TOO_LARGE);
+    CHECK_STATUS(tenon_tpm_key_load(rig->tpm, &key, text, sizeof text - 1, NULL, 0), TENON_ERROR_PEM_FORM);
+    CHECK_STATUS(tenon_tpm_key_load(rig->tpm, &key, NULL, 0, NULL, 0), TENON_ERROR_PEM_FORM);
     CHECK(key == NULL);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, (const uint8_t *)text, SIZE_MAX), TENON_ERROR_AUTH_VALUE);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
-    tpm_rig_stop(&rig);
+    CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &key, (const uint8_t *)text, SIZE_MAX), TENON_ERROR_AUTH_VALUE);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 0);
 }
 
-TEST(tpm_arguments_flags)
+TEST_KEY(tpm_arguments_flags)
 {
-    rig = tpm_rig_start(NULL);
-    CHECK_OK(tenon_tpm_key_create(rig.tpm, &key, NULL, 0));
     for (uint32_t bit = 0; bit < 32; bit++) {
         OWNED_KEY view = NULL;
         uint32_t flag = (uint32_t)1 << bit;
@@ -119,14 +107,11 @@ TEST(tpm_arguments_flags)
         CHECK((view != NULL) == known);
         CHECK_NUMBER(tenon_key_is_hardware(view), known);
     }
-    tenon_tpm_key_free(&key);
-    tpm_rig_stop(&rig);
 }
 
-TEST(tpm_arguments_options)
+TEST_RIG(tpm_arguments_options)
 {
-    rig = tpm_rig_start(NULL);
-    tenon_tpm_transport table = support_transport_table(rig.wire);
+    tenon_tpm_transport table = support_transport_table(rig->wire);
     tenon_tpm *tpm;
     const tenon_tpm_options wrong[] = {
         {.size = 0},
@@ -154,16 +139,15 @@ TEST(tpm_arguments_options)
     table.exchange = NULL;
     CHECK_STATUS(tenon_tpm_open_transport(&tpm, &table, NULL), TENON_ERROR_OPTIONS);
     /* On failure close is not called; with neither reopen nor close it works. */
-    CHECK_NUMBER(support_transport_closes(rig.wire), 0);
-    table = support_transport_table(rig.wire);
+    CHECK_NUMBER(support_transport_closes(rig->wire), 0);
+    table = support_transport_table(rig->wire);
     table.reopen = NULL;
     table.close = NULL;
     tenon_tpm_info info;
     CHECK_OK(tenon_tpm_open_transport(&tpm, &table, NULL));
     CHECK_OK(tenon_tpm_read_info(tpm, &info));
     tenon_tpm_free(&tpm);
-    CHECK_NUMBER(support_transport_closes(rig.wire), 0);
-    tpm_rig_stop(&rig);
+    CHECK_NUMBER(support_transport_closes(rig->wire), 0);
 }
 
 TEST(tpm_arguments_sizes)

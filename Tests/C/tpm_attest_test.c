@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "crypto/structures.h"
-#include "tenon/verify.h"
 #include "tpm_rig.h"
 
 /* TPM2_Certify as a proof: its contents, its cost, and every wrong answer. */
@@ -19,6 +15,12 @@ static tenon_status attest_x5c(tpm_stage *at, proof *out, const tenon_bytes *x5c
 {
     return tenon_tpm_key_attest(at->key, at->ak, out->bytes, sizeof out->bytes, &out->n, nonce.bytes,
                                 sizeof nonce.bytes, x5c, count);
+}
+
+/* With this nonce, of any size. */
+static tenon_status attest_of(tenon_tpm_key *key, tenon_tpm_key *ak, proof *out, const uint8_t *data, size_t n)
+{
+    return tenon_tpm_key_attest(key, ak, out->bytes, sizeof out->bytes, &out->n, data, n, NULL, 0);
 }
 
 static tenon_status attest(tpm_stage *at, proof *out) { return attest_x5c(at, out, NULL, 0); }
@@ -71,65 +73,59 @@ static void check_attests(tpm_stage *at)
     check_proof(at, &found, nonce.bytes, sizeof nonce.bytes);
 }
 
-TEST(tpm_attest_works)
+TEST_STAGE(tpm_attest_works)
 {
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
-    check_attests(&at);
-    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 1);
-    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_CC_CERTIFY), 1);
+    check_attests(at);
+    CHECK_NUMBER(support_transport_count(at->rig.wire, SUPPORT_ANY), 1);
+    CHECK_NUMBER(support_transport_count(at->rig.wire, SUPPORT_CC_CERTIFY), 1);
 }
 
 /* No room is made by flushing what the command names. */
-TEST(tpm_attest_lacks_room)
+TEST_STAGE(tpm_attest_lacks_room)
 {
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
-    check_attests(&at);
-    support_transport_reset_counts(at.rig.wire);
-    support_fail_code(at.rig.wire, support_next(SUPPORT_CC_CERTIFY), 0x902);
-    check_attests(&at);
-    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_CC_CERTIFY), 2);
+    check_attests(at);
+    support_transport_reset_counts(at->rig.wire);
+    support_fail_code(at->rig.wire, support_next(SUPPORT_CC_CERTIFY), 0x902);
+    check_attests(at);
+    CHECK_NUMBER(support_transport_count(at->rig.wire, SUPPORT_CC_CERTIFY), 2);
 }
 
-TEST(tpm_attest_qualifying_data)
+TEST_STAGE(tpm_attest_qualifying_data)
 {
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     uint8_t data[33] = {9, 8, 7};
     proof found;
     for (size_t n = 0; n <= 32; n += n == 1 ? 29 : 1) {
         test_about("%u bytes", (unsigned)n);
-        CHECK_OK(tenon_tpm_key_attest(at.key, at.ak, found.bytes, sizeof found.bytes, &found.n, n == 0 ? NULL : data, n,
-                                      NULL, 0));
-        check_proof(&at, &found, data, n);
+        CHECK_OK(tenon_tpm_key_attest(at->key, at->ak, found.bytes, sizeof found.bytes, &found.n, n == 0 ? NULL : data,
+                                      n, NULL, 0));
+        check_proof(at, &found, data, n);
     }
-    support_transport_reset_counts(at.rig.wire);
-    CHECK_STATUS(
-        tenon_tpm_key_attest(at.key, at.ak, found.bytes, sizeof found.bytes, &found.n, data, sizeof data, NULL, 0),
-        TENON_ERROR_TOO_LARGE);
+    support_transport_reset_counts(at->rig.wire);
+    CHECK_STATUS(attest_of(at->key, at->ak, &found, data, sizeof data), TENON_ERROR_TOO_LARGE);
     CHECK_NUMBER(found.n, 0);
-    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
+    CHECK_NUMBER(support_transport_count(at->rig.wire, SUPPORT_ANY), 0);
 }
 
 /* Certificates are carried unchanged, whatever their bytes are. */
-TEST(tpm_attest_certificates)
+TEST_STAGE(tpm_attest_certificates)
 {
     static uint8_t bytes[TENON_CERTIFICATE_MAX + 1];
     const tenon_bytes whole = {bytes, TENON_CERTIFICATE_MAX}, over = {bytes, sizeof bytes}, none = {NULL, 1};
     const tenon_bytes three[] = {whole, whole, whole}, five[TENON_CERTIFICATES_MAX + 1] = {{bytes, 1}};
     const tenon_bytes total[] = {whole, whole, whole, {bytes, 1}};
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     tenon_evidence evidence;
     proof found;
-    CHECK_OK(attest_x5c(&at, &found, three, 3));
+    CHECK_OK(attest_x5c(at, &found, three, 3));
     CHECK_OK(tenon_proof_decode(&evidence, found.bytes, found.n));
     CHECK_NUMBER(evidence.x5c_count, 3);
     CHECK_NUMBER(evidence.x5c[2].n, TENON_CERTIFICATE_MAX);
-    support_transport_reset_counts(at.rig.wire);
-    CHECK_STATUS(attest_x5c(&at, &found, &over, 1), TENON_ERROR_TOO_LARGE);
-    CHECK_STATUS(attest_x5c(&at, &found, five, 5), TENON_ERROR_TOO_LARGE);
-    CHECK_STATUS(attest_x5c(&at, &found, total, 4), TENON_ERROR_TOO_LARGE);
-    CHECK_STATUS(attest_x5c(&at, &found, &none, 1), TENON_ERROR_NULL);
-    CHECK_STATUS(attest_x5c(&at, &found, NULL, 1), TENON_ERROR_NULL);
-    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
+    support_transport_reset_counts(at->rig.wire);
+    CHECK_STATUS(attest_x5c(at, &found, &over, 1), TENON_ERROR_TOO_LARGE);
+    CHECK_STATUS(attest_x5c(at, &found, five, 5), TENON_ERROR_TOO_LARGE);
+    CHECK_STATUS(attest_x5c(at, &found, total, 4), TENON_ERROR_TOO_LARGE);
+    CHECK_STATUS(attest_x5c(at, &found, &none, 1), TENON_ERROR_NULL);
+    CHECK_STATUS(attest_x5c(at, &found, NULL, 1), TENON_ERROR_NULL);
+    CHECK_NUMBER(support_transport_count(at->rig.wire, SUPPORT_ANY), 0);
 }
 
 OUTPUT(attest_output)
@@ -145,15 +141,12 @@ TEST(tpm_attest_arguments)
     CHECK_OK(attest(&at, &found));
     test_output_rule("tenon_tpm_key_attest", attest_output, &at, NULL, found.n);
     support_transport_reset_counts(at.rig.wire);
-    CHECK_STATUS(tenon_tpm_key_attest(NULL, at.ak, found.bytes, 9, &found.n, NULL, 0, NULL, 0), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_key_attest(at.key, NULL, found.bytes, 9, &found.n, NULL, 0, NULL, 0), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_key_attest(at.key, at.ak, found.bytes, 9, &found.n, NULL, 1, NULL, 0), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_key_attest(at.key, at.key, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
-                 TENON_ERROR_KEY_ATTRIBUTES);
-    CHECK_STATUS(tenon_tpm_key_attest(at.ak, at.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
-                 TENON_ERROR_KEY_ATTRIBUTES);
-    CHECK_STATUS(tenon_tpm_key_attest(at.key, other.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
-                 TENON_ERROR_OPTIONS);
+    CHECK_STATUS(attest_of(NULL, at.ak, &found, NULL, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(attest_of(at.key, NULL, &found, NULL, 0), TENON_ERROR_NULL);
+    CHECK_STATUS(attest_of(at.key, at.ak, &found, NULL, 1), TENON_ERROR_NULL);
+    CHECK_STATUS(attest_of(at.key, at.key, &found, NULL, 0), TENON_ERROR_KEY_ATTRIBUTES);
+    CHECK_STATUS(attest_of(at.ak, at.ak, &found, NULL, 0), TENON_ERROR_KEY_ATTRIBUTES);
+    CHECK_STATUS(attest_of(at.key, other.ak, &found, NULL, 0), TENON_ERROR_OPTIONS);
     CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
     tpm_stage_stop(&other);
     tpm_stage_stop(&at);
@@ -173,8 +166,7 @@ TEST(tpm_attest_key_with_auth)
     CHECK_NUMBER(support_transport_watched(at.rig.wire), 0);
     tpm_pem pem = tpm_rig_export(at.key);
     CHECK_OK(tenon_tpm_key_load(at.rig.tpm, &wrong, pem.text, pem.n, (const uint8_t *)"other", 5));
-    CHECK_RC(tenon_tpm_key_attest(wrong, at.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
-             TENON_CATEGORY_AUTH, 0x9A2);
+    CHECK_RC(attest_of(wrong, at.ak, &found, NULL, 0), TENON_CATEGORY_AUTH, 0x9A2);
     tenon_tpm_key_free(&wrong);
     CHECK_OK(attest(&at, &found));
 }
@@ -226,55 +218,52 @@ TEST(tpm_attest_cold)
 }
 
 /* Each may be lost, or at a persistent handle, or squeezed out by what others loaded. */
-TEST(tpm_attest_lost_objects)
+TEST_STAGE(tpm_attest_lost_objects)
 {
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     uint32_t handle;
     for (int round = 0; round < 4; round++) {
         test_about("round %d", round);
-        support_flush_all(at.rig.sw);
+        support_flush_all(at->rig.sw);
         if (round == 1)
-            CHECK_OK(tenon_tpm_key_persist(at.key, &handle));
+            CHECK_OK(tenon_tpm_key_persist(at->key, &handle));
         if (round == 2)
-            CHECK_OK(tenon_tpm_key_persist(at.ak, &handle));
+            CHECK_OK(tenon_tpm_key_persist(at->ak, &handle));
         if (round == 3)
-            CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
-        check_attests(&at);
+            CHECK_NUMBER(support_evict(at->rig.sw, NULL, handle, handle), 0);
+        check_attests(at);
     }
-    CHECK_OK(tenon_tpm_key_evict(at.key));
+    CHECK_OK(tenon_tpm_key_evict(at->key));
 }
 
-TEST(tpm_attest_after_a_reset)
+TEST_STAGE(tpm_attest_after_a_reset)
 {
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
-    support_transport_follow(at.rig.wire, true);
-    CHECK(support_swtpm_power_on(at.rig.sw));
-    check_attests(&at);
+    support_transport_follow(at->rig.wire, true);
+    CHECK(support_swtpm_power_on(at->rig.sw));
+    check_attests(at);
 }
 
 /* Both must be loaded at once. With one place too few, the error says so, and it works when there is room again. */
-TEST(tpm_attest_without_room)
+TEST_STAGE(tpm_attest_without_room)
 {
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     uint32_t handle, taken = 0;
     proof found;
     tenon_status status = TENON_OK;
     while (status == TENON_OK && taken < 16) {
-        tenon_tpm_key_free(&at.ak);
-        CHECK_NUMBER(support_create_primary(at.rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &handle), 0);
+        tenon_tpm_key_free(&at->ak);
+        CHECK_NUMBER(support_create_primary(at->rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &handle), 0);
         taken++;
-        status = tenon_tpm_ak_create(at.key, &at.ak);
+        status = tenon_tpm_ak_create(at->key, &at->ak);
         if (status == TENON_OK)
-            status = attest(&at, &found);
+            status = attest(at, &found);
         if (status == TENON_OK)
-            check_proof(&at, &found, nonce.bytes, sizeof nonce.bytes);
+            check_proof(at, &found, nonce.bytes, sizeof nonce.bytes);
     }
     CHECK_CATEGORY(status, TENON_CATEGORY_TRANSIENT);
     CHECK(taken >= 1 && taken < 16);
-    CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
-    if (at.ak == NULL)
-        CHECK_OK(tenon_tpm_ak_create(at.key, &at.ak));
-    CHECK_OK(attest(&at, &found));
+    CHECK_NUMBER(support_flush_all(at->rig.sw), 0);
+    if (at->ak == NULL)
+        CHECK_OK(tenon_tpm_ak_create(at->key, &at->ak));
+    CHECK_OK(attest(at, &found));
 }
 
 /* A handle now holds another key: the statement or its signature shows that, and the blob is used. */
@@ -296,58 +285,52 @@ TEST(tpm_attest_another_key)
 }
 
 /* If the other key has an auth value, its refusal says nothing about ours. */
-TEST(tpm_attest_another_key_with_auth)
+TEST_STAGE(tpm_attest_another_key_with_auth)
 {
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
-    support_blob blob;
-    uint32_t handle, parent, other;
+    uint32_t handle;
     proof found;
-    CHECK_OK(tenon_tpm_key_persist(at.ak, &handle));
-    CHECK_OK(attest(&at, &found));
-    CHECK_OK(attest(&at, &found)); /* and the flush of the parent */
-    CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
-    CHECK_NUMBER(support_create_primary(at.rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_H2, &parent), 0);
-    CHECK_NUMBER(support_create(at.rig.sw, parent, SUPPORT_SIGNING_RESTRICTED, "theirs", &blob), 0);
-    CHECK_NUMBER(support_load(at.rig.sw, parent, &blob, &other), 0);
-    CHECK_NUMBER(support_evict(at.rig.sw, NULL, other, handle), 0);
-    CHECK_NUMBER(support_flush(at.rig.sw, other), 0);
-    CHECK_NUMBER(support_flush(at.rig.sw, parent), 0);
-    check_attests(&at);
-    CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
-    CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
+    CHECK_OK(tenon_tpm_key_persist(at->ak, &handle));
+    CHECK_OK(attest(at, &found));
+    CHECK_OK(attest(at, &found)); /* and the flush of the parent */
+    CHECK_NUMBER(support_evict(at->rig.sw, NULL, handle, handle), 0);
+    tpm_rig_put(&at->rig, handle, SUPPORT_SIGNING_RESTRICTED, "theirs");
+    check_attests(at);
+    CHECK_NUMBER(support_flush_all(at->rig.sw), 0);
+    CHECK_NUMBER(support_evict(at->rig.sw, NULL, handle, handle), 0);
 }
 
 /* Another key is at the AK's handle, and the key's value is wrong: the TPM counts one guess, so there is no second. */
-TEST(tpm_attest_guesses_once)
+TEST_STAGE(tpm_attest_guesses_once)
 {
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     OWNED_TPM_KEY guarded = NULL;
-    uint32_t handle, counter;
+    uint32_t handle;
     proof found;
-    CHECK_OK(tenon_tpm_key_create_guarded(at.rig.tpm, &guarded, (const uint8_t *)"1234", 4));
-    CHECK_OK(tenon_tpm_key_persist(at.ak, &handle));
-    CHECK_NUMBER(support_swap_persistent(at.rig.sw, NULL, handle), 0);
+    CHECK_OK(tenon_tpm_key_create_guarded(at->rig.tpm, &guarded, (const uint8_t *)"1234", 4));
+    CHECK_OK(tenon_tpm_key_persist(at->ak, &handle));
+    CHECK_NUMBER(support_swap_persistent(at->rig.sw, NULL, handle), 0);
     CHECK_OK(tenon_tpm_key_authorize(guarded, (const uint8_t *)"1235", 4));
-    CHECK_CATEGORY(tenon_tpm_key_attest(guarded, at.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
-                   TENON_CATEGORY_AUTH);
-    CHECK_NUMBER(support_property(at.rig.sw, SUPPORT_PT_LOCKOUT_COUNTER, &counter), 0);
-    CHECK_NUMBER(counter, 1);
-    CHECK_NUMBER(support_flush_all(at.rig.sw), 0);
-    CHECK_NUMBER(support_evict(at.rig.sw, NULL, handle, handle), 0);
+    CHECK_CATEGORY(attest_of(guarded, at->ak, &found, NULL, 0), TENON_CATEGORY_AUTH);
+    CHECK_NUMBER(tpm_rig_failed_tries(&at->rig), 1);
+    CHECK_NUMBER(support_flush_all(at->rig.sw), 0);
+    CHECK_NUMBER(support_evict(at->rig.sw, NULL, handle, handle), 0);
+}
+
+static tenon_status ask(tpm_stage *at)
+{
+    proof found;
+    tenon_status status = attest(at, &found);
+    CHECK(status == TENON_OK || found.n == 0);
+    return status;
 }
 
 /*
  * The answer: 14 bytes before the TPM2B_ATTEST of 2 + 173 bytes, then the TPMT_SIGNATURE of 72, then two authorizations
  * of 5. Twice, as a statement about another key, or of another, is asked for once more.
  */
-TEST(tpm_attest_answers_that_are_none)
+TEST_STAGE(tpm_attest_answers_that_are_none)
 {
     enum { ATTEST_AT = 16, SIGNATURE_AT = ATTEST_AT + 173, ENTRIES_AT = SIGNATURE_AT + 72, END = ENTRIES_AT + 10 };
-    static const struct {
-        const char *what;
-        int32_t at;
-        tenon_status status;
-    } flips[] = {
+    static const tpm_flip flips[] = {
         {"size of parameters", 13, TENON_ERROR_TPM_ANSWER},
         {"size of the statement", ATTEST_AT - 1, TENON_ERROR_TPM_ANSWER},
         {"magic", ATTEST_AT, TENON_ERROR_TPM_ANSWER},
@@ -372,31 +355,13 @@ TEST(tpm_attest_answers_that_are_none)
         {"second nonce", ENTRIES_AT + 6, TENON_ERROR_TPM_ANSWER},
         {"second HMAC", ENTRIES_AT + 9, TENON_ERROR_TPM_ANSWER},
     };
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
-    support_record record;
     proof found;
-    CHECK_OK(attest(&at, &found));
-    CHECK(support_transport_record(at.rig.wire, 0, &record));
-    CHECK_NUMBER(record.code, SUPPORT_CC_CERTIFY);
-    CHECK_NUMBER(record.answer_n, END);
-    for (size_t i = 0; i < COUNT(flips); i++) {
-        test_about("%s", flips[i].what);
-        support_flip(at.rig.wire, support_times(SUPPORT_CC_CERTIFY, 1, 2), flips[i].at, 1);
-        CHECK_STATUS(attest(&at, &found), flips[i].status);
-        CHECK_NUMBER(found.n, 0);
-        support_transport_forget_faults(at.rig.wire);
-    }
-    for (size_t n = 0; n < END; n++) {
-        test_about("%u bytes", (unsigned)n);
-        support_truncate(at.rig.wire, support_next(SUPPORT_CC_CERTIFY), n);
-        support_fix_size(at.rig.wire, support_nth(SUPPORT_CC_CERTIFY, 1));
-        CHECK_STATUS(attest(&at, &found), TENON_ERROR_TPM_ANSWER);
-    }
+    tpm_stage_check_answers(at, SUPPORT_CC_CERTIFY, END, flips, COUNT(flips), ask);
     test_about("longer");
-    support_extend(at.rig.wire, support_next(SUPPORT_CC_CERTIFY), 1);
-    support_fix_size(at.rig.wire, support_next(SUPPORT_CC_CERTIFY));
-    CHECK_STATUS(attest(&at, &found), TENON_ERROR_TPM_ANSWER);
-    CHECK_OK(attest(&at, &found));
+    support_extend(at->rig.wire, support_next(SUPPORT_CC_CERTIFY), 1);
+    support_fix_size(at->rig.wire, support_next(SUPPORT_CC_CERTIFY));
+    CHECK_STATUS(attest(at, &found), TENON_ERROR_TPM_ANSWER);
+    CHECK_OK(attest(at, &found));
 }
 
 /* The same with a session, for which the parent is searched first. */
@@ -410,14 +375,12 @@ TEST(tpm_attest_gone_with_auth)
 }
 
 /* A cleared TPM has neither; a key of the new seed is not lost with the AK of the old one. */
-TEST(tpm_attest_gone)
+TEST_STAGE(tpm_attest_gone)
 {
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     OWNED_TPM_KEY fresh = NULL;
     proof found;
-    CHECK_NUMBER(support_clear(at.rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
-    CHECK_STATUS(attest(&at, &found), TENON_ERROR_KEY_GONE);
-    CHECK_OK(tenon_tpm_key_create(at.rig.tpm, &fresh, NULL, 0));
-    CHECK_STATUS(tenon_tpm_key_attest(fresh, at.ak, found.bytes, sizeof found.bytes, &found.n, NULL, 0, NULL, 0),
-                 TENON_ERROR_PARENT_MISSING);
+    CHECK_NUMBER(support_clear(at->rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
+    CHECK_STATUS(attest(at, &found), TENON_ERROR_KEY_GONE);
+    CHECK_OK(tenon_tpm_key_create(at->rig.tpm, &fresh, NULL, 0));
+    CHECK_STATUS(attest_of(fresh, at->ak, &found, NULL, 0), TENON_ERROR_PARENT_MISSING);
 }

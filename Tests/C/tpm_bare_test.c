@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /* A TPM without a resource manager: three places for all programs, and objects that a program leaves stay. */
@@ -138,8 +136,7 @@ static uint32_t start_policy_session(support_swtpm *sw)
 /* The core waits for objects that a dead program left, and then names them. */
 TEST(tpm_bare_left_by_others_is_named)
 {
-    static const tenon_tpm_options short_wait = {.size = sizeof short_wait, .deadline_ms = 5};
-    OWNED_RIG rig = tpm_rig_bare(&short_wait);
+    OWNED_RIG rig = tpm_rig_bare(&tpm_hurried);
     tpm_pem pem = tpm_rig_make(&rig);
     uint32_t found[8], expected[8];
     size_t n, expected_n;
@@ -164,21 +161,20 @@ TEST(tpm_bare_left_by_others_is_named)
 }
 
 /* Behind a resource manager, this handle's objects are not reported as those of others. */
-TEST(tpm_bare_own_is_not_named)
+TEST_RIG(tpm_bare_own_is_not_named)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t found[8], other;
     size_t n;
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, "auth");
+    OWNED_TPM_KEY key = tpm_rig_key(rig, "auth");
     CHECK_OK(tpm_rig_sign(key));
-    CHECK_OK(tenon_tpm_loaded_handles(rig.tpm, found, 8, &n));
+    CHECK_OK(tenon_tpm_loaded_handles(rig->tpm, found, 8, &n));
     CHECK_NUMBER(n, 0);
-    CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &other), 0);
-    CHECK_OK(tenon_tpm_loaded_handles(rig.tpm, found, 8, &n));
+    CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &other), 0);
+    CHECK_OK(tenon_tpm_loaded_handles(rig->tpm, found, 8, &n));
     CHECK_NUMBER(n, 1);
     CHECK_NUMBER(found[0], other);
     CHECK_STATUS(tenon_tpm_loaded_handles(NULL, found, 8, &n), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_loaded_handles(rig.tpm, found, 8, NULL), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_loaded_handles(rig.tpm, NULL, 8, &n), TENON_ERROR_NULL);
-    CHECK_NUMBER(support_flush(rig.sw, other), 0);
+    CHECK_STATUS(tenon_tpm_loaded_handles(rig->tpm, found, 8, NULL), TENON_ERROR_NULL);
+    CHECK_STATUS(tenon_tpm_loaded_handles(rig->tpm, NULL, 8, &n), TENON_ERROR_NULL);
+    CHECK_NUMBER(support_flush(rig->sw, other), 0);
 }

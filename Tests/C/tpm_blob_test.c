@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
-#include "tpm/keyfile.h"
 #include "tpm_rig.h"
 
 /* Damaged key files: they are refused, and the key is never reported as gone. */
@@ -99,10 +96,9 @@ TEST(tpm_blob_mixed)
 TEST(tpm_blob_wrong_facts)
 {
     STAGE;
-    tpm_pem pem;
     tenoni_keyfile file = at.file;
     file.witness[5] ^= 1;
-    pem = tpm_rig_write(&file);
+    tpm_pem pem = tpm_rig_write(&file);
     CHECK_OK(tpm_rig_use(&at.rig, &pem));
     file = at.file;
     file.parent_name[5] ^= 1;

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm_rig.h"
 #include "wire.h"
 
@@ -46,42 +44,39 @@ static void check_creation(const tpm_stage *at, const tenon_tpm_creation *found)
 }
 
 /* Part 2, 15.1 TPMS_CREATION_DATA: the parent's Name stands in it. */
-TEST(tpm_creation_works)
+TEST_STAGE(tpm_creation_works)
 {
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     tenon_tpm_creation found;
     uint8_t parent[TENON_NAME_SIZE];
     size_t n;
-    CHECK_OK(tenon_tpm_ak_creation(at.ak, &found));
-    check_creation(&at, &found);
-    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_CC_CERTIFY_CREATION), 1);
-    CHECK_OK(tenon_tpm_key_parent_name(at.ak, parent, sizeof parent, &n));
+    CHECK_OK(tenon_tpm_ak_creation(at->ak, &found));
+    check_creation(at, &found);
+    CHECK_NUMBER(support_transport_count(at->rig.wire, SUPPORT_CC_CERTIFY_CREATION), 1);
+    CHECK_OK(tenon_tpm_key_parent_name(at->ak, parent, sizeof parent, &n));
     size_t parent_at = found.data_n - 2 - 2 * (2 + sizeof parent) + 2;
     CHECK(found.data_n > parent_at + sizeof parent);
     CHECK_BYTES(found.data + parent_at, parent, sizeof parent);
 }
 
-TEST(tpm_creation_arguments)
+TEST_STAGE(tpm_creation_arguments)
 {
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     tenon_tpm_creation found;
     OWNED_TPM_KEY loaded = NULL;
     CHECK_STATUS(tenon_tpm_ak_creation(NULL, &found), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_ak_creation(at.ak, NULL), TENON_ERROR_NULL);
-    CHECK_CLEARS(tenon_tpm_ak_creation(at.key, &found), TENON_ERROR_KEY_ATTRIBUTES, &found);
-    tpm_pem pem = tpm_rig_export(at.ak);
-    CHECK_OK(tenon_tpm_ak_load(at.rig.tpm, &loaded, pem.text, pem.n));
-    support_transport_reset_counts(at.rig.wire);
+    CHECK_STATUS(tenon_tpm_ak_creation(at->ak, NULL), TENON_ERROR_NULL);
+    CHECK_CLEARS(tenon_tpm_ak_creation(at->key, &found), TENON_ERROR_KEY_ATTRIBUTES, &found);
+    tpm_pem pem = tpm_rig_export(at->ak);
+    CHECK_OK(tenon_tpm_ak_load(at->rig.tpm, &loaded, pem.text, pem.n));
+    support_transport_reset_counts(at->rig.wire);
     CHECK_STATUS(tenon_tpm_ak_creation(loaded, &found), TENON_ERROR_NOT_MADE_HERE);
-    CHECK_NUMBER(support_transport_count(at.rig.wire, SUPPORT_ANY), 0);
+    CHECK_NUMBER(support_transport_count(at->rig.wire, SUPPORT_ANY), 0);
 }
 
 /* The ticket outlives what is loaded, a reset, and a session's kind; another key at the handle is noticed. */
 TEST(tpm_creation_lost_objects)
 {
-    static const tenon_tpm_options encrypted = {.size = sizeof encrypted, .session = TENON_TPM_SESSION_ENCRYPTED};
     for (int i = 0; i < 2; i++) {
-        OWNED_STAGE at = tpm_stage_start(i == 0 ? NULL : &encrypted, NULL);
+        OWNED_STAGE at = tpm_stage_start(i == 0 ? NULL : &tpm_encrypted, NULL);
         tenon_tpm_creation found;
         uint32_t handle;
         test_about("session %d", i);
@@ -100,19 +95,18 @@ TEST(tpm_creation_lost_objects)
 }
 
 /* An answer about another object is not returned. */
-TEST(tpm_creation_answers_that_are_none)
+TEST_STAGE(tpm_creation_answers_that_are_none)
 {
     enum { NAME_AT = 16 + 4 + 2 + 36 + 2 + 17 + 8 + 2 + 20, HASH_AT = NAME_AT + 14 + 2 + 20 };
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     tenon_tpm_creation found;
     support_record record;
-    CHECK_OK(tenon_tpm_ak_creation(at.ak, &found));
-    CHECK(support_transport_record(at.rig.wire, 0, &record));
+    CHECK_OK(tenon_tpm_ak_creation(at->ak, &found));
+    CHECK(support_transport_record(at->rig.wire, 0, &record));
     size_t whole = record.answer_n;
     for (size_t i = 13; i < whole; i++) {
         test_about("byte %u", (unsigned)i);
-        support_flip(at.rig.wire, support_times(SUPPORT_CC_CERTIFY_CREATION, 1, 2), (int32_t)i, 1);
-        tenon_status status = tenon_tpm_ak_creation(at.ak, &found);
+        support_flip(at->rig.wire, support_times(SUPPORT_CC_CERTIFY_CREATION, 1, 2), (int32_t)i, 1);
+        tenon_status status = tenon_tpm_ak_creation(at->ak, &found);
         /* A password's entry echoes attributes, which do not matter. */
         if (i != whole - 3)
             CHECK(status == TENON_ERROR_TPM_ANSWER || status == TENON_ERROR_SIGNATURE_INVALID);
@@ -120,12 +114,11 @@ TEST(tpm_creation_answers_that_are_none)
             CHECK_STATUS(status, TENON_ERROR_TPM_ANSWER);
         if (i != whole - 3)
             CHECK_ZERO(&found, sizeof found);
-        support_transport_forget_faults(at.rig.wire);
+        support_transport_forget_faults(at->rig.wire);
     }
     for (size_t n = 10; n < whole; n++) {
-        support_truncate(at.rig.wire, support_next(SUPPORT_CC_CERTIFY_CREATION), n);
-        support_fix_size(at.rig.wire, support_next(SUPPORT_CC_CERTIFY_CREATION));
-        CHECK_STATUS(tenon_tpm_ak_creation(at.ak, &found), TENON_ERROR_TPM_ANSWER);
+        support_cut(at->rig.wire, SUPPORT_CC_CERTIFY_CREATION, n);
+        CHECK_STATUS(tenon_tpm_ak_creation(at->ak, &found), TENON_ERROR_TPM_ANSWER);
     }
 }
 
@@ -144,26 +137,25 @@ static size_t ticket_at(tpm_rig *rig)
 }
 
 /* Create's answer about an AK must be complete: the data's size, its digest's, the ticket's tag and size. */
-TEST(tpm_creation_of_a_create_that_lies)
+TEST_STAGE(tpm_creation_of_a_create_that_lies)
 {
     enum { HASH = 2 + 32, TAG_AND_HIERARCHY = 2 + 4 };
-    OWNED_STAGE at = tpm_stage_start(NULL, NULL);
     tenon_tpm_creation found;
     OWNED_TPM_KEY ak = NULL;
-    CHECK_OK(tenon_tpm_ak_creation(at.ak, &found));
-    size_t ticket = ticket_at(&at.rig);
-    tenon_tpm_key_free(&at.ak); /* its place is needed */
+    CHECK_OK(tenon_tpm_ak_creation(at->ak, &found));
+    size_t ticket = ticket_at(&at->rig);
+    tenon_tpm_key_free(&at->ak); /* its place is needed */
     const size_t places[] = {ticket - HASH - found.data_n - 1, ticket - HASH + 1, ticket + 1,
                              ticket + TAG_AND_HIERARCHY + 1};
     for (size_t i = 0; i < COUNT(places); i++) {
         test_about("place %u", (unsigned)i);
-        support_flip(at.rig.wire, support_next(SUPPORT_CC_CREATE), (int32_t)places[i], 1);
-        CHECK_STATUS(tenon_tpm_ak_create(at.key, &ak), TENON_ERROR_TPM_ANSWER);
+        support_flip(at->rig.wire, support_next(SUPPORT_CC_CREATE), (int32_t)places[i], 1);
+        CHECK_STATUS(tenon_tpm_ak_create(at->key, &ak), TENON_ERROR_TPM_ANSWER);
         CHECK(ak == NULL);
-        CHECK_NUMBER(support_transport_pending(at.rig.wire), 0);
+        CHECK_NUMBER(support_transport_pending(at->rig.wire), 0);
     }
     /* The ticket is not valid for another digest. */
-    support_flip(at.rig.wire, support_next(SUPPORT_CC_CREATE), (int32_t)(ticket - 1), 1);
-    CHECK_OK(tenon_tpm_ak_create(at.key, &ak));
+    support_flip(at->rig.wire, support_next(SUPPORT_CC_CREATE), (int32_t)(ticket - 1), 1);
+    CHECK_OK(tenon_tpm_ak_create(at->key, &ak));
     CHECK_RC(tenon_tpm_ak_creation(ak, &found), TENON_CATEGORY_ARGUMENT, 0x4E0);
 }

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <string.h>
-
 #include "tpm_rig.h"
 #include "wire.h"
 
@@ -14,11 +11,10 @@ static tenon_status read_certificate(tpm_rig *rig, uint32_t kind, tpm_certificat
 }
 
 /* The certificate that swtpm_setup wrote, as openssl would read it. */
-TEST(tpm_ek_certificates_in_nv)
+TEST_EK(tpm_ek_certificates_in_nv)
 {
     static const char *const files[] = {".build/make/swtpm/ek-rsa2048.crt", ".build/make/swtpm/ek-secp384r1.crt"};
     static const uint32_t kinds[] = {TENON_EK_RSA_2048, TENON_EK_P384};
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
     for (size_t i = 0; i < 2; i++) {
         uint8_t expected[TENON_CERTIFICATE_MAX];
@@ -27,11 +23,11 @@ TEST(tpm_ek_certificates_in_nv)
         size_t n = file == NULL ? 0 : fread(expected, 1, sizeof expected, file);
         if (file != NULL)
             fclose(file);
-        CHECK_OK(read_certificate(&rig, kinds[i], &found));
+        CHECK_OK(read_certificate(rig, kinds[i], &found));
         CHECK(n != 0 && n == found.n && memcmp(found.bytes, expected, n) == 0);
     }
     test_about(NULL);
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P256, &found), TENON_ERROR_EK_MISSING);
+    CHECK_STATUS(read_certificate(rig, TENON_EK_P256, &found), TENON_ERROR_EK_MISSING);
 }
 
 OUTPUT(certificate_output)
@@ -39,26 +35,24 @@ OUTPUT(certificate_output)
     return tenon_tpm_ek_certificate(((const tpm_rig *)input)->tpm, TENON_EK_P384, out, n, written);
 }
 
-TEST(tpm_ek_arguments)
+TEST_EK(tpm_ek_arguments)
 {
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
-    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
-    test_output_rule("tenon_tpm_ek_certificate", certificate_output, &rig, found.bytes, found.n);
-    support_transport_reset_counts(rig.wire);
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384 + 1, &found), TENON_ERROR_OPTIONS);
+    CHECK_OK(read_certificate(rig, TENON_EK_P384, &found));
+    test_output_rule("tenon_tpm_ek_certificate", certificate_output, rig, found.bytes, found.n);
+    support_transport_reset_counts(rig->wire);
+    CHECK_STATUS(read_certificate(rig, TENON_EK_P384 + 1, &found), TENON_ERROR_OPTIONS);
     CHECK_STATUS(tenon_tpm_ek_certificate(NULL, TENON_EK_P384, found.bytes, 9, &found.n), TENON_ERROR_NULL);
-    CHECK_STATUS(tenon_tpm_ek_certificate(rig.tpm, TENON_EK_P384, found.bytes, 9, NULL), TENON_ERROR_NULL);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
+    CHECK_STATUS(tenon_tpm_ek_certificate(rig->tpm, TENON_EK_P384, found.bytes, 9, NULL), TENON_ERROR_NULL);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 0);
 }
 
 /* Bytes before and behind it in NV are not returned, nor is anything but a certificate. */
-TEST(tpm_ek_certificate_is_trimmed)
+TEST_EK(tpm_ek_certificate_is_trimmed)
 {
     static uint8_t nv[1900];
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate plain, found;
-    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &plain));
+    CHECK_OK(read_certificate(rig, TENON_EK_P384, &plain));
     for (int round = 0; round < 4; round++) {
         size_t head = round == 2 ? 5 : 0;
         test_about("round %d", round);
@@ -66,75 +60,55 @@ TEST(tpm_ek_certificate_is_trimmed)
         memcpy(nv, (const uint8_t[]){0x10, 0x01, 0x00, (uint8_t)(plain.n >> 8), (uint8_t)plain.n}, 5);
         if (round != 3)
             memcpy(nv + head, plain.bytes, plain.n);
-        CHECK_NUMBER(support_nv_write(rig.sw, SUPPORT_NV_EK_P256, nv, sizeof nv), 0);
-        support_transport_reset_counts(rig.wire);
+        CHECK_NUMBER(support_nv_write(rig->sw, SUPPORT_NV_EK_P256, nv, sizeof nv), 0);
+        support_transport_reset_counts(rig->wire);
         if (round == 3)
             memset(nv, 0, 5);
         if (round == 3)
-            CHECK_CATEGORY(read_certificate(&rig, TENON_EK_P256, &found), TENON_CATEGORY_FORMAT);
-        else if (CHECK_OK(read_certificate(&rig, TENON_EK_P256, &found)))
+            CHECK_CATEGORY(read_certificate(rig, TENON_EK_P256, &found), TENON_CATEGORY_FORMAT);
+        else if (CHECK_OK(read_certificate(rig, TENON_EK_P256, &found)))
             CHECK(found.n == plain.n && memcmp(found.bytes, plain.bytes, plain.n) == 0);
         /* NV_ReadPublic, the size of a chunk, and two chunks. */
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 4);
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_NV_READ), 2);
-        CHECK_NUMBER(support_nv_remove(rig.sw, SUPPORT_NV_EK_P256), 0);
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 4);
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_NV_READ), 2);
+        CHECK_NUMBER(support_nv_remove(rig->sw, SUPPORT_NV_EK_P256), 0);
     }
 }
 
 /* An index as an owner makes it: defined by the owner, with an auth value of its own. */
 static void define(tpm_rig *rig, uint32_t index, uint32_t attributes, const char *owner_auth, uint32_t size)
 {
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, SUPPORT_CC_NV_DEFINE_SPACE);
-    support_put32(&command, SUPPORT_RH_OWNER);
-    support_password(&command, owner_auth);
-    support_put_text(&command, "auth");
-    support_put16(&command, 14);
-    support_put32(&command, index);
-    support_put16(&command, 0x000B);
-    support_put32(&command, attributes);
-    support_put16(&command, 0);
-    support_put16(&command, size);
-    CHECK_NUMBER(support_command_run(rig->sw, &command, &answer), 0);
+    CHECK_NUMBER(support_run(rig->sw, NULL, SUPPORT_CC_NV_DEFINE_SPACE, "4pt242402", SUPPORT_RH_OWNER, owner_auth,
+                             "auth", 14u, index, 0x000Bu, attributes, size),
+                 0);
 }
 
 static void write_index(tpm_rig *rig, uint32_t index, const char *owner_auth, const uint8_t *bytes, size_t n)
 {
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, SUPPORT_CC_NV_WRITE);
-    support_put32(&command, SUPPORT_RH_OWNER);
-    support_put32(&command, index);
-    support_password(&command, owner_auth);
-    support_put_sized(&command, bytes, n);
-    support_put16(&command, 0);
-    CHECK_NUMBER(support_command_run(rig->sw, &command, &answer), 0);
+    CHECK_NUMBER(
+        support_run(rig->sw, NULL, SUPPORT_CC_NV_WRITE, "44pb2", SUPPORT_RH_OWNER, index, owner_auth, bytes, n, 0u), 0);
 }
 
 /* OWNERWRITE, NO_DA, and who may read. */
 enum { NV_NOBODY = 0x02080002, NV_OWNER = 0x02020002, NV_AUTH = 0x02040002, NV_BOTH = 0x02060002 };
 
 /* An answer must be about the requested index. */
-TEST(tpm_ek_certificate_of_another_index)
+TEST_EK(tpm_ek_certificate_of_another_index)
 {
     enum { INDEX_AT = 10 + 2 };
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
     for (int32_t i = 0; i < 4; i++) {
         test_about("byte %d", (int)i);
-        support_flip(rig.wire, support_next(SUPPORT_CC_NV_READ_PUBLIC), INDEX_AT + i, 1);
-        CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
+        support_flip(rig->wire, support_next(SUPPORT_CC_NV_READ_PUBLIC), INDEX_AT + i, 1);
+        CHECK_STATUS(read_certificate(rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
     }
-    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
+    CHECK_OK(read_certificate(rig, TENON_EK_P384, &found));
 }
 
 TEST(tpm_ek_certificate_by_owner)
 {
     static const uint32_t attributes[] = {NV_OWNER, NV_BOTH};
-    const tenon_tpm_options options = {
-        .size = sizeof options, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
-    OWNED_RIG rig = tpm_rig_ek_start(&options);
+    OWNED_RIG rig = tpm_rig_ek_start(&tpm_owner);
     tpm_certificate plain, found;
     CHECK_OK(read_certificate(&rig, TENON_EK_P384, &plain));
     CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
@@ -147,64 +121,56 @@ TEST(tpm_ek_certificate_by_owner)
         CHECK(found.n == plain.n && memcmp(found.bytes, plain.bytes, plain.n) == 0);
         tpm_rig_again(&rig, NULL);
         CHECK_RC(read_certificate(&rig, TENON_EK_P256, &found), TENON_CATEGORY_AUTH, 0x9A2);
-        tpm_rig_again(&rig, &options);
-        support_command command;
-        support_answer answer;
-        support_command_begin(&command, SUPPORT_CC_NV_UNDEFINE_SPACE);
-        support_put32(&command, SUPPORT_RH_OWNER);
-        support_put32(&command, SUPPORT_NV_EK_P256);
-        support_password(&command, "owner");
-        CHECK_NUMBER(support_command_run(rig.sw, &command, &answer), 0);
+        tpm_rig_again(&rig, &tpm_owner);
+        CHECK_NUMBER(support_run(rig.sw, NULL, SUPPORT_CC_NV_UNDEFINE_SPACE, "44p", SUPPORT_RH_OWNER,
+                                 SUPPORT_NV_EK_P256, "owner"),
+                     0);
     }
 }
 
-TEST(tpm_ek_certificate_for_nobody)
+TEST_EK(tpm_ek_certificate_for_nobody)
 {
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate plain, found;
-    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &plain));
-    define(&rig, SUPPORT_NV_EK_P256, NV_NOBODY, NULL, (uint32_t)plain.n);
-    write_index(&rig, SUPPORT_NV_EK_P256, NULL, plain.bytes, plain.n);
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P256, &found), TENON_ERROR_EK_MISSING);
-    define(&rig, 0x01C00014, NV_AUTH, NULL, (uint32_t)plain.n);
-    write_index(&rig, 0x01C00014, NULL, plain.bytes, plain.n);
-    CHECK_RC(read_certificate(&rig, TENON_EK_P256, &found), TENON_CATEGORY_AUTH, 0x9A2);
+    CHECK_OK(read_certificate(rig, TENON_EK_P384, &plain));
+    define(rig, SUPPORT_NV_EK_P256, NV_NOBODY, NULL, (uint32_t)plain.n);
+    write_index(rig, SUPPORT_NV_EK_P256, NULL, plain.bytes, plain.n);
+    CHECK_STATUS(read_certificate(rig, TENON_EK_P256, &found), TENON_ERROR_EK_MISSING);
+    define(rig, 0x01C00014, NV_AUTH, NULL, (uint32_t)plain.n);
+    write_index(rig, 0x01C00014, NULL, plain.bytes, plain.n);
+    CHECK_RC(read_certificate(rig, TENON_EK_P256, &found), TENON_CATEGORY_AUTH, 0x9A2);
 }
 
 /* NV_ReadPublic's, GetCapability's and NV_Read's answers, cut at each byte. */
-TEST(tpm_ek_certificate_answers_that_are_none)
+TEST_EK(tpm_ek_certificate_answers_that_are_none)
 {
     static const uint32_t codes[] = {SUPPORT_CC_NV_READ_PUBLIC, SUPPORT_CC_GET_CAPABILITY, SUPPORT_CC_NV_READ};
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
     support_record record;
-    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
+    CHECK_OK(read_certificate(rig, TENON_EK_P384, &found));
     for (size_t i = 0; i < 3; i++) {
-        CHECK(support_transport_record(rig.wire, 2 - i, &record));
+        CHECK(support_transport_record(rig->wire, 2 - i, &record));
         CHECK_NUMBER(record.code, codes[i]);
         size_t whole = record.answer_n;
         for (size_t n = 0; n < whole; n += n < 40 || n > whole - 20 ? 1 : 50) {
             test_about("%x: %u bytes of %u", (unsigned)codes[i], (unsigned)n, (unsigned)whole);
-            support_truncate(rig.wire, support_next(codes[i]), n);
-            support_fix_size(rig.wire, support_next(codes[i]));
-            CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
+            support_cut(rig->wire, codes[i], n);
+            CHECK_STATUS(read_certificate(rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
             CHECK_NUMBER(found.n, 0);
         }
-        CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
+        CHECK_OK(read_certificate(rig, TENON_EK_P384, &found));
     }
 }
 
 /* A size that no certificate has is not read. */
-TEST(tpm_ek_certificate_too_large)
+TEST_EK(tpm_ek_certificate_too_large)
 {
     enum { SIZE_AT = 10 + 2 + 4 + 2 + 4 + 2 };
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
-    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
-    support_flip(rig.wire, support_next(SUPPORT_CC_NV_READ_PUBLIC), SIZE_AT, 0x80);
-    support_transport_reset_counts(rig.wire);
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_CERTIFICATE_FORM);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_NV_READ), 0);
+    CHECK_OK(read_certificate(rig, TENON_EK_P384, &found));
+    support_flip(rig->wire, support_next(SUPPORT_CC_NV_READ_PUBLIC), SIZE_AT, 0x80);
+    support_transport_reset_counts(rig->wire);
+    CHECK_STATUS(read_certificate(rig, TENON_EK_P384, &found), TENON_ERROR_CERTIFICATE_FORM);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_NV_READ), 0);
 }
 
 /* ---- Where the EK is ---- */
@@ -227,105 +193,98 @@ static void evict_eks(tpm_rig *rig)
 }
 
 /* All five templates, as primaries that are made, without and with a certificate in NV. */
-TEST(tpm_ek_of_each_template)
+TEST_EK(tpm_ek_of_each_template)
 {
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
-    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_P384);
-    evict_eks(&rig);
+    OWNED_DEVICE device = tpm_rig_ek_device(rig, TENON_EK_P384);
+    evict_eks(rig);
     for (support_ek which = SUPPORT_EK_RSA_L1; which < SUPPORT_EKS; which++) {
         const tpm_ek_place *place = &tpm_ek_places[which];
         test_about("%s", place->name);
-        tpm_certificate certificate = tpm_rig_ek_certify(&rig, which, NULL);
+        tpm_certificate certificate = tpm_rig_ek_certify(rig, which, NULL);
         CHECK_OK(open_new(&device, &certificate));
         if (which == SUPPORT_EK_RSA_L1 || which == SUPPORT_EK_P384_H3)
             continue;
-        CHECK_NUMBER(support_nv_write(rig.sw, place->certificate, certificate.bytes, certificate.n), 0);
-        support_transport_reset_counts(rig.wire);
+        CHECK_NUMBER(support_nv_write(rig->sw, place->certificate, certificate.bytes, certificate.n), 0);
+        support_transport_reset_counts(rig->wire);
         CHECK_OK(open_new(&device, &certificate));
         /* The AK's parent, the EK, and before it that of L-1, which has a certificate, too. */
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), which == SUPPORT_EK_RSA_H1 ? 3 : 2);
-        CHECK_NUMBER(support_nv_remove(rig.sw, place->certificate), 0);
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_CREATE_PRIMARY), which == SUPPORT_EK_RSA_H1 ? 3 : 2);
+        CHECK_NUMBER(support_nv_remove(rig->sw, place->certificate), 0);
     }
 }
 
 /* A persistent EK is used at its handle, and not made; other persistent objects are ignored. */
-TEST(tpm_ek_persistent)
+TEST_EK(tpm_ek_persistent)
 {
     static const uint32_t elsewhere = 0x8101FFFF; /* the last one */
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
-    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_P384);
+    OWNED_DEVICE device = tpm_rig_ek_device(rig, TENON_EK_P384);
     support_public area;
     uint32_t other, handle;
-    CHECK_NUMBER(support_ek_create(rig.sw, SUPPORT_EK_P256_H2, &handle, &area), 0);
-    CHECK_NUMBER(support_evict(rig.sw, NULL, handle, elsewhere), 0);
-    CHECK_NUMBER(support_flush(rig.sw, handle), 0);
-    CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_RSA, &handle), 0);
-    CHECK_NUMBER(support_evict(rig.sw, NULL, handle, 0x81010002), 0);
-    CHECK_NUMBER(support_flush(rig.sw, handle), 0);
+    CHECK_NUMBER(support_ek_create(rig->sw, SUPPORT_EK_P256_H2, &handle, &area), 0);
+    CHECK_NUMBER(support_evict(rig->sw, NULL, handle, elsewhere), 0);
+    CHECK_NUMBER(support_flush(rig->sw, handle), 0);
+    tpm_rig_put(rig, 0x81010002, SUPPORT_SRK_RSA, NULL);
     for (other = 0x81010020; other < 0x81010020 + 20; other++)
-        if (support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SIGNING, &handle) == 0) {
-            (void)support_evict(rig.sw, NULL, handle, other);
-            CHECK_NUMBER(support_flush(rig.sw, handle), 0);
+        if (support_create_primary(rig->sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SIGNING, &handle) == 0) {
+            (void)support_evict(rig->sw, NULL, handle, other);
+            CHECK_NUMBER(support_flush(rig->sw, handle), 0);
         }
-    CHECK(support_persistent_count(rig.sw) > 16);
+    CHECK(support_persistent_count(rig->sw) > 16);
     tpm_certificate certificate = tpm_rig_ek_issue(SUPPORT_EK_P256_H2, &area);
     for (int i = 0; i < 2; i++) {
-        support_transport_reset_counts(rig.wire);
+        support_transport_reset_counts(rig->wire);
         CHECK_OK(open_new(&device, i == 0 ? &certificate : &device.certificate));
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), 1); /* the AK's parent */
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_CREATE_PRIMARY), 1); /* the AK's parent */
     }
 }
 
 /* A template in NV is the maker's own, with other attributes and another unique. Then that EK is used. */
-TEST(tpm_ek_template_in_nv)
+TEST_EK(tpm_ek_template_in_nv)
 {
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
-    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_P384);
+    OWNED_DEVICE device = tpm_rig_ek_device(rig, TENON_EK_P384);
     support_public template;
     support_ek_template(SUPPORT_EK_P256_L2, &template);
     memset(template.bytes + template.n - 34 - 32, 0x5a, 32); /* unique.x */
-    tpm_certificate certificate = tpm_rig_ek_certify(&rig, SUPPORT_EK_P256_L2, &template);
+    tpm_certificate certificate = tpm_rig_ek_certify(rig, SUPPORT_EK_P256_L2, &template);
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
     CHECK_NUMBER(
-        support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].certificate, certificate.bytes, certificate.n), 0);
+        support_nv_write(rig->sw, tpm_ek_places[SUPPORT_EK_P256_L2].certificate, certificate.bytes, certificate.n), 0);
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
-    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, template.n), 0);
+    CHECK_NUMBER(support_nv_write(rig->sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, template.n), 0);
     CHECK_OK(open_new(&device, &certificate));
     /* An EK with an unknown policy cannot be used. */
-    CHECK_NUMBER(support_nv_remove(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template), 0);
+    CHECK_NUMBER(support_nv_remove(rig->sw, tpm_ek_places[SUPPORT_EK_P256_L2].template), 0);
     template.bytes[10] ^= 1;
-    certificate = tpm_rig_ek_certify(&rig, SUPPORT_EK_P256_L2, &template);
-    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, template.n), 0);
+    certificate = tpm_rig_ek_certify(rig, SUPPORT_EK_P256_L2, &template);
+    CHECK_NUMBER(support_nv_write(rig->sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, template.n), 0);
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
     /* Bytes that are not a template match no EK of this TPM. */
-    CHECK_NUMBER(support_nv_remove(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template), 0);
-    CHECK_NUMBER(support_nv_write(rig.sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, 20), 0);
+    CHECK_NUMBER(support_nv_remove(rig->sw, tpm_ek_places[SUPPORT_EK_P256_L2].template), 0);
+    CHECK_NUMBER(support_nv_write(rig->sw, tpm_ek_places[SUPPORT_EK_P256_L2].template, template.bytes, 20), 0);
     CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
 }
 
 /* The certificate of another TPM, and of kinds that no EK here has. */
-TEST(tpm_ek_of_another_tpm)
+TEST_EK(tpm_ek_of_another_tpm)
 {
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     OWNED_RIG other = tpm_rig_start(NULL);
-    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_P384);
+    OWNED_DEVICE device = tpm_rig_ek_device(rig, TENON_EK_P384);
     for (support_ek which = SUPPORT_EK_RSA_L1; which < SUPPORT_EKS; which++) {
         test_about("%s", tpm_ek_places[which].name);
         tpm_certificate certificate = tpm_rig_ek_certify(&other, which, NULL);
-        support_transport_reset_counts(rig.wire);
+        support_transport_reset_counts(rig->wire);
         CHECK_STATUS(open_new(&device, &certificate), TENON_ERROR_EK_MISSING);
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_ACTIVATE_CREDENTIAL), 0);
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_ACTIVATE_CREDENTIAL), 0);
     }
 }
 
 /* Another program removes the EK between the check and its use. */
-TEST(tpm_ek_evicted_meanwhile)
+TEST_EK(tpm_ek_evicted_meanwhile)
 {
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
-    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_P384);
-    support_fail_code(rig.wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), 0x28B);
+    OWNED_DEVICE device = tpm_rig_ek_device(rig, TENON_EK_P384);
+    support_fail_code(rig->wire, support_next(SUPPORT_CC_ACTIVATE_CREDENTIAL), 0x28B);
     CHECK_OK(open_new(&device, &device.certificate));
-    support_fail_code(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, 2), 0x18B);
+    support_fail_code(rig->wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, 2), 0x18B);
     CHECK_OK(open_new(&device, &device.certificate));
 }
 
@@ -341,31 +300,29 @@ static size_t unrestrict(void *context, uint8_t *answer, size_t n, size_t size)
     return n;
 }
 
-TEST(tpm_ek_without_its_attributes)
+TEST_EK(tpm_ek_without_its_attributes)
 {
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
-    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_RSA_2048);
+    OWNED_DEVICE device = tpm_rig_ek_device(rig, TENON_EK_RSA_2048);
     uint32_t changed = 0;
     CHECK_OK(open_new(&device, &device.certificate));
-    support_transport_reset_counts(rig.wire);
+    support_transport_reset_counts(rig->wire);
     CHECK_OK(open_new(&device, &device.certificate));
-    uint32_t made = support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY);
-    support_edit(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), unrestrict, &changed);
-    support_transport_reset_counts(rig.wire);
+    uint32_t made = support_transport_count(rig->wire, SUPPORT_CC_CREATE_PRIMARY);
+    support_edit(rig->wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), unrestrict, &changed);
+    support_transport_reset_counts(rig->wire);
     CHECK_OK(open_new(&device, &device.certificate));
     CHECK(changed != 0);
     /* It is not that one, so the template's is made. */
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), made + 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_CREATE_PRIMARY), made + 1);
 }
 
 /* An answer ends where it says. */
-TEST(tpm_ek_answer_with_bytes_behind_it)
+TEST_EK(tpm_ek_answer_with_bytes_behind_it)
 {
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
-    OWNED_DEVICE device = tpm_rig_ek_device(&rig, TENON_EK_P384);
-    support_extend(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), 1);
+    OWNED_DEVICE device = tpm_rig_ek_device(rig, TENON_EK_P384);
+    support_extend(rig->wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), 1);
     CHECK_STATUS(open_new(&device, &device.certificate), TENON_ERROR_TPM_ANSWER);
-    support_transport_forget_faults(rig.wire);
+    support_transport_forget_faults(rig->wire);
     CHECK_OK(open_new(&device, &device.certificate));
 }
 
@@ -378,12 +335,11 @@ static size_t empty_part(void *context, uint8_t *answer, size_t n, size_t size)
     return sizeof empty;
 }
 
-TEST(tpm_ek_certificate_in_empty_parts)
+TEST_EK(tpm_ek_certificate_in_empty_parts)
 {
-    OWNED_RIG rig = tpm_rig_ek_start(NULL);
     tpm_certificate found;
-    CHECK_OK(read_certificate(&rig, TENON_EK_P384, &found));
-    support_edit(rig.wire, support_times(SUPPORT_CC_NV_READ, 1, 3), empty_part, NULL);
-    CHECK_STATUS(read_certificate(&rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
+    CHECK_OK(read_certificate(rig, TENON_EK_P384, &found));
+    support_edit(rig->wire, support_times(SUPPORT_CC_NV_READ, 1, 3), empty_part, NULL);
+    CHECK_STATUS(read_certificate(rig, TENON_EK_P384, &found), TENON_ERROR_TPM_ANSWER);
     CHECK_NUMBER(found.n, 0);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
-#include "endorse.h"
 #include "proof_rig.h"
 #include "service_side.h"
-#include "tenon/encoding.h"
-#include "tenon/request.h"
 
 /* Keys from outside any TPM that are loaded into one: TPM2_LoadExternal accepts any. */
 
@@ -78,14 +73,9 @@ static void write_fake(fake which, support_public *area)
 
 static uint32_t open_policy(support_swtpm *sw)
 {
-    support_command command;
-    support_answer answer;
     uint32_t session;
     CHECK_NUMBER(support_policy_session(sw, 0x000B, &session), 0);
-    support_command_begin(&command, CC_POLICY_COMMAND_CODE);
-    support_put32(&command, session);
-    support_put32(&command, SUPPORT_CC_ACTIVATE_CREDENTIAL);
-    CHECK_NUMBER(support_command_run(sw, &command, &answer), 0);
+    CHECK_NUMBER(support_run(sw, NULL, CC_POLICY_COMMAND_CODE, "44", session, SUPPORT_CC_ACTIVATE_CREDENTIAL), 0);
     return session;
 }
 

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "endorse.h"
 #include "service_side.h"
 
 /* The number of TPM commands on the device's side of a folded activation; docs/c-abi.md has the sums. */

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
-#include "tpm/keyfile.h"
 #include "tpm_rig.h"
 #include "wire.h"
 
@@ -15,19 +12,11 @@ enum { ATTRIBUTES_AT = 4 };
 /* TPM2_Create of a signing key with other attributes, by an empty auth value. */
 static void create_with(support_swtpm *sw, uint32_t parent, uint32_t attributes, support_blob *out)
 {
-    support_command command;
     support_answer answer;
     support_template_public(SUPPORT_SIGNING, &out->area);
     support_store32(out->area.bytes + ATTRIBUTES_AT, attributes);
-    support_command_begin(&command, SUPPORT_CC_CREATE);
-    support_put32(&command, parent);
-    support_password(&command, NULL);
-    support_put16(&command, 4);
-    support_put32(&command, 0);
-    support_put_sized(&command, out->area.bytes, out->area.n);
-    support_put16(&command, 0);
-    support_put32(&command, 0);
-    CHECK_NUMBER(support_command_run(sw, &command, &answer), 0);
+    CHECK_NUMBER(
+        support_run(sw, &answer, SUPPORT_CC_CREATE, "4e24b04", parent, 4u, 0u, out->area.bytes, out->area.n, 0u), 0);
     CHECK(support_get32(&answer) != 0);
     support_get_sized(&answer, out->secret, sizeof out->secret, &out->secret_n);
     support_get_sized(&answer, out->area.bytes, sizeof out->area.bytes, &out->area.n);
@@ -51,14 +40,13 @@ static void check_hardware(tpm_rig *rig, uint32_t attributes, int32_t expected)
 }
 
 /* A key that may be duplicated may exist elsewhere in clear. */
-TEST(tpm_foreign_key_that_is_not_hardware)
+TEST_RIG(tpm_foreign_key_that_is_not_hardware)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
-    check_hardware(&rig, 0x00040472, 1);
-    check_hardware(&rig, 0x00060072, 1);
-    check_hardware(&rig, 0x00040460, 0);
-    check_hardware(&rig, 0x00060060, 0);
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_H2), 0);
+    check_hardware(rig, 0x00040472, 1);
+    check_hardware(rig, 0x00060072, 1);
+    check_hardware(rig, 0x00040460, 0);
+    check_hardware(rig, 0x00060060, 0);
 }
 
 /* fixedTPM, fixedParent, sensitiveDataOrigin: each of them. No TPM makes a key that lacks the last alone. */
@@ -111,22 +99,21 @@ static size_t answer_with_another(void *context, uint8_t *answer, size_t n, size
 }
 
 /* A parent whose Name cannot be computed, because of another nameAlg: the key loads, without its parent's Name. */
-TEST(tpm_foreign_parent_without_a_name)
+TEST_RIG(tpm_foreign_parent_without_a_name)
 {
     enum { NAME_ALGORITHM_AT = 10 + 2 + 3, TO_SHA384 = 0x0b ^ 0x0c };
-    OWNED_RIG rig = tpm_rig_start(NULL);
     support_public parent;
     support_blob blob;
     OWNED_TPM_KEY key = NULL;
     uint8_t name[TENON_NAME_SIZE];
     size_t n;
-    put_parent(rig.sw, &parent);
-    CHECK_NUMBER(support_create(rig.sw, elsewhere, SUPPORT_SIGNING, "auth", &blob), 0);
+    put_parent(rig->sw, &parent);
+    CHECK_NUMBER(support_create(rig->sw, elsewhere, SUPPORT_SIGNING, "auth", &blob), 0);
     tenoni_keyfile file = tpm_rig_keyfile(&blob, elsewhere);
     tpm_pem pem = tpm_rig_write(&file);
-    support_flip(rig.wire, support_next(SUPPORT_CC_READ_PUBLIC), NAME_ALGORITHM_AT, TO_SHA384);
-    CHECK_OK(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth));
-    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+    support_flip(rig->wire, support_next(SUPPORT_CC_READ_PUBLIC), NAME_ALGORITHM_AT, TO_SHA384);
+    CHECK_OK(tenon_tpm_key_import(rig->tpm, &key, pem.text, pem.n, auth, sizeof auth));
+    CHECK_NUMBER(support_transport_pending(rig->wire), 0);
     CHECK_OK(tenon_tpm_key_parent_name(key, name, sizeof name, &n));
     CHECK_NUMBER(n, 0);
     pem = tpm_rig_export(key);
@@ -134,69 +121,67 @@ TEST(tpm_foreign_parent_without_a_name)
 }
 
 /* A file without the parent's Name: the parent that the key first loaded under is salted to, and no other. */
-TEST(tpm_foreign_parent_is_kept)
+TEST_RIG(tpm_foreign_parent_is_kept)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     support_public parent, other;
     support_blob blob;
     tenon_tpm_key *key;
     uint8_t name[TENON_NAME_SIZE];
     uint32_t handle;
     size_t n;
-    put_parent(rig.sw, &parent);
-    CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_PROVISIONING, &handle), 0);
-    CHECK_NUMBER(support_read_public(rig.sw, handle, &other), 0);
-    CHECK_NUMBER(support_flush(rig.sw, handle), 0);
-    CHECK_NUMBER(support_create(rig.sw, elsewhere, SUPPORT_SIGNING, "auth", &blob), 0);
+    put_parent(rig->sw, &parent);
+    CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_PROVISIONING, &handle), 0);
+    CHECK_NUMBER(support_read_public(rig->sw, handle, &other), 0);
+    CHECK_NUMBER(support_flush(rig->sw, handle), 0);
+    CHECK_NUMBER(support_create(rig->sw, elsewhere, SUPPORT_SIGNING, "auth", &blob), 0);
     tenoni_keyfile file = tpm_rig_keyfile(&blob, elsewhere);
     tpm_pem pem = tpm_rig_write(&file);
-    CHECK_OK(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth));
+    CHECK_OK(tenon_tpm_key_import(rig->tpm, &key, pem.text, pem.n, auth, sizeof auth));
     CHECK_OK(tenon_tpm_key_parent_name(key, name, sizeof name, &n));
     CHECK_NUMBER(n, TENON_NAME_SIZE);
     CHECK_BYTES(name, parent.name, sizeof name);
     pem = tpm_rig_export(key);
     CHECK(strstr(pem.text, "tenon-parent: ") == pem.text);
-    support_transport_reset_counts(rig.wire);
-    support_edit(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), answer_with_another, &other);
+    support_transport_reset_counts(rig->wire);
+    support_edit(rig->wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), answer_with_another, &other);
     CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_PARENT_MISSING);
-    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_START_AUTH_SESSION), 0);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_SIGN), 0);
-    support_transport_forget_faults(rig.wire);
+    CHECK_NUMBER(support_transport_pending(rig->wire), 0);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_START_AUTH_SESSION), 0);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_SIGN), 0);
+    support_transport_forget_faults(rig->wire);
     CHECK_OK(tpm_rig_sign(key));
     tenon_tpm_key_free(&key);
     /* And from the exported file on. */
-    support_edit(rig.wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), answer_with_another, &other);
-    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, auth, sizeof auth), TENON_ERROR_PARENT_MISSING);
-    support_transport_forget_faults(rig.wire);
+    support_edit(rig->wire, support_times(SUPPORT_CC_READ_PUBLIC, 1, SUPPORT_ALWAYS), answer_with_another, &other);
+    CHECK_STATUS(tenon_tpm_key_import(rig->tpm, &key, pem.text, pem.n, auth, sizeof auth), TENON_ERROR_PARENT_MISSING);
+    support_transport_forget_faults(rig->wire);
 }
 
 /* The key itself at an administrator's handle, which only the administrator may remove. */
-TEST(tpm_foreign_persistent_handle)
+TEST_RIG(tpm_foreign_persistent_handle)
 {
     static const uint32_t handles[] = {0x81000007, 0x8107ffff, 0x81090000};
-    OWNED_RIG rig = tpm_rig_start(NULL);
     support_blob blob;
     tenon_tpm_key *key;
     uint32_t loaded;
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
-    CHECK_NUMBER(support_create(rig.sw, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING, NULL, &blob), 0);
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_H2), 0);
+    CHECK_NUMBER(support_create(rig->sw, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING, NULL, &blob), 0);
     for (size_t i = 0; i < COUNT(handles); i++) {
         test_about("%08x", (unsigned)handles[i]);
-        CHECK_NUMBER(support_load(rig.sw, SUPPORT_HANDLE_SRK, &blob, &loaded), 0);
-        CHECK_NUMBER(support_evict(rig.sw, NULL, loaded, handles[i]), 0);
-        CHECK_NUMBER(support_flush(rig.sw, loaded), 0);
+        CHECK_NUMBER(support_load(rig->sw, SUPPORT_HANDLE_SRK, &blob, &loaded), 0);
+        CHECK_NUMBER(support_evict(rig->sw, NULL, loaded, handles[i]), 0);
+        CHECK_NUMBER(support_flush(rig->sw, loaded), 0);
         tenoni_keyfile file = tpm_rig_keyfile(&blob, SUPPORT_HANDLE_SRK);
         file.handle = handles[i];
         tpm_pem pem = tpm_rig_write(&file);
-        CHECK_OK(tpm_rig_load(&rig, &key, &pem));
-        support_transport_reset_counts(rig.wire);
+        CHECK_OK(tpm_rig_load(rig, &key, &pem));
+        support_transport_reset_counts(rig->wire);
         CHECK_STATUS(tenon_tpm_key_evict(key), TENON_ERROR_NOT_PERSISTENT);
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
-        CHECK_NUMBER(support_persistent_count(rig.sw), 2);
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 0);
+        CHECK_NUMBER(support_persistent_count(rig->sw), 2);
         CHECK_OK(tpm_rig_sign(key));
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 0);
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_LOAD), 0);
         tenon_tpm_key_free(&key);
-        CHECK_NUMBER(support_evict(rig.sw, NULL, handles[i], handles[i]), 0);
+        CHECK_NUMBER(support_evict(rig->sw, NULL, handles[i], handles[i]), 0);
     }
 }

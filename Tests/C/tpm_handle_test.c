@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /* Handles from a TPM: those of objects that it made for us, and of persistent objects. */
@@ -60,35 +58,33 @@ static void try_handle(tpm_rig *rig, const tpm_pem *pem, uint32_t code, uint32_t
     support_flush_all(rig->sw);
 }
 
-TEST(tpm_handle_of_another_kind)
+TEST_RIG(tpm_handle_of_another_kind)
 {
     static const uint32_t no_object[] = {0, 0x02abcdef, 0x03abcdef, 0x81000001, 0x40000001, 0x01c00002, 0xffffffff};
     static const uint32_t no_session[] = {0, 0x80abcdef, 0x81000001, 0x03abcdef, 0x40000009, 0xffffffff};
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = tpm_rig_make(&rig);
+    tpm_pem pem = tpm_rig_make(rig);
     for (size_t i = 0; i < COUNT(no_object); i++) {
-        try_handle(&rig, &pem, SUPPORT_CC_LOAD, no_object[i]);
-        try_handle(&rig, &pem, SUPPORT_CC_CREATE_PRIMARY, no_object[i]);
+        try_handle(rig, &pem, SUPPORT_CC_LOAD, no_object[i]);
+        try_handle(rig, &pem, SUPPORT_CC_CREATE_PRIMARY, no_object[i]);
     }
     for (size_t i = 0; i < COUNT(no_session); i++)
-        try_handle(&rig, &pem, SUPPORT_CC_START_AUTH_SESSION, no_session[i]);
-    tpm_rig_again(&rig, NULL);
+        try_handle(rig, &pem, SUPPORT_CC_START_AUTH_SESSION, no_session[i]);
+    tpm_rig_again(rig, NULL);
 }
 
 /* The same at the handle of an existing object of another program. */
-TEST(tpm_handle_of_somebody_else)
+TEST_RIG(tpm_handle_of_somebody_else)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
     uint32_t other;
-    CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &other), 0);
-    support_edit(rig.wire, support_next(SUPPORT_CC_START_AUTH_SESSION), set_handle, &other);
-    CHECK_STATUS(create_and_sign(&rig, &key), TENON_ERROR_TPM_ANSWER);
-    tenon_tpm_free(&rig.tpm);
-    CHECK_NUMBER(support_transient_count(rig.sw), 1);
-    CHECK_NUMBER(support_flush(rig.sw, other), 0);
-    support_flush_all(rig.sw);
-    tpm_rig_again(&rig, NULL);
+    CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &other), 0);
+    support_edit(rig->wire, support_next(SUPPORT_CC_START_AUTH_SESSION), set_handle, &other);
+    CHECK_STATUS(create_and_sign(rig, &key), TENON_ERROR_TPM_ANSWER);
+    tenon_tpm_free(&rig->tpm);
+    CHECK_NUMBER(support_transient_count(rig->sw), 1);
+    CHECK_NUMBER(support_flush(rig->sw, other), 0);
+    support_flush_all(rig->sw);
+    tpm_rig_again(rig, NULL);
 }
 
 /* A list is cut after a few values, and says that there are more. A handle has 4 bytes, a property 8. */
@@ -110,45 +106,43 @@ static size_t cut_list(void *context, uint8_t *answer, size_t n, size_t size)
     return n;
 }
 
-TEST(tpm_handle_list_in_pieces)
+TEST_RIG(tpm_handle_list_in_pieces)
 {
     enum { KEYS = 5 };
-    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
     uint32_t handles[KEYS], made;
     size_t n;
     cut two = {2};
     for (uint32_t i = 0; i < KEYS; i++) {
-        CHECK_OK(tenon_tpm_key_create(rig.tpm, &key, NULL, 0));
+        CHECK_OK(tenon_tpm_key_create(rig->tpm, &key, NULL, 0));
         CHECK_OK(tenon_tpm_key_persist(key, &made));
         tenon_tpm_key_free(&key);
     }
-    support_edit(rig.wire, support_times(SUPPORT_CC_GET_CAPABILITY, 1, SUPPORT_ALWAYS), cut_list, &two);
-    CHECK_OK(tenon_tpm_handles(rig.tpm, handles, KEYS, &n));
+    support_edit(rig->wire, support_times(SUPPORT_CC_GET_CAPABILITY, 1, SUPPORT_ALWAYS), cut_list, &two);
+    CHECK_OK(tenon_tpm_handles(rig->tpm, handles, KEYS, &n));
     CHECK_NUMBER(n, KEYS);
     for (uint32_t i = 0; i < KEYS; i++)
         CHECK_NUMBER(handles[i], 0x81080000 + i);
-    CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, KEYS - 1, &n), TENON_ERROR_BUFFER_TOO_SMALL);
+    CHECK_STATUS(tenon_tpm_handles(rig->tpm, handles, KEYS - 1, &n), TENON_ERROR_BUFFER_TOO_SMALL);
     CHECK_NUMBER(n, KEYS);
-    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+    CHECK_NUMBER(support_transport_pending(rig->wire), 0);
 }
 
-TEST(tpm_handle_properties_in_pieces)
+TEST_RIG(tpm_handle_properties_in_pieces)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_info whole, pieces;
     cut one = {1};
     /* EK certificates of two kinds, which are asked for by their handles. */
-    CHECK_NUMBER(support_nv_write(rig.sw, SUPPORT_NV_EK_RSA, (const uint8_t *)"a", 1), 0);
-    CHECK_NUMBER(support_nv_write(rig.sw, SUPPORT_NV_EK_P256, (const uint8_t *)"b", 1), 0);
-    CHECK_OK(tenon_tpm_read_info(rig.tpm, &whole));
+    CHECK_NUMBER(support_nv_write(rig->sw, SUPPORT_NV_EK_RSA, (const uint8_t *)"a", 1), 0);
+    CHECK_NUMBER(support_nv_write(rig->sw, SUPPORT_NV_EK_P256, (const uint8_t *)"b", 1), 0);
+    CHECK_OK(tenon_tpm_read_info(rig->tpm, &whole));
     CHECK(whole.lockout_max != 0 && whole.revision != 0);
     CHECK_NUMBER(whole.ek_certificates, 3);
-    support_transport_reset_counts(rig.wire);
-    support_edit(rig.wire, support_times(SUPPORT_CC_GET_CAPABILITY, 1, SUPPORT_ALWAYS), cut_list, &one);
-    CHECK_OK(tenon_tpm_read_info(rig.tpm, &pieces));
+    support_transport_reset_counts(rig->wire);
+    support_edit(rig->wire, support_times(SUPPORT_CC_GET_CAPABILITY, 1, SUPPORT_ALWAYS), cut_list, &one);
+    CHECK_OK(tenon_tpm_read_info(rig->tpm, &pieces));
     CHECK_BYTES(&pieces, &whole, sizeof whole);
-    CHECK(support_transport_count(rig.wire, SUPPORT_CC_GET_CAPABILITY) < 200);
+    CHECK(support_transport_count(rig->wire, SUPPORT_CC_GET_CAPABILITY) < 200);
 }
 
 /* This many handles from here on, and a hint of more; each call continues where the last one ended. */
@@ -170,34 +164,32 @@ static size_t invent_handles(void *context, uint8_t *answer, size_t n, size_t si
 }
 
 /* If the list is incomplete, its length is not reported. */
-TEST(tpm_handle_list_fails_in_the_middle)
+TEST_RIG(tpm_handle_list_fails_in_the_middle)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handles[128];
     invented list = {0x81000000, 64};
     size_t n = 99;
-    support_edit(rig.wire, support_next(SUPPORT_CC_GET_CAPABILITY), invent_handles, &list);
-    support_fail_code(rig.wire, support_nth(SUPPORT_CC_GET_CAPABILITY, 2), 0x101);
-    CHECK_RC(tenon_tpm_handles(rig.tpm, handles, 128, &n), TENON_CATEGORY_UNAVAILABLE, 0x101);
+    support_edit(rig->wire, support_next(SUPPORT_CC_GET_CAPABILITY), invent_handles, &list);
+    support_fail_code(rig->wire, support_nth(SUPPORT_CC_GET_CAPABILITY, 2), 0x101);
+    CHECK_RC(tenon_tpm_handles(rig->tpm, handles, 128, &n), TENON_CATEGORY_UNAVAILABLE, 0x101);
     CHECK_NUMBER(n, 0);
-    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+    CHECK_NUMBER(support_transport_pending(rig->wire), 0);
 }
 
 /* Where one is asked for there is room for one. */
-TEST(tpm_handle_more_than_was_asked)
+TEST_RIG(tpm_handle_more_than_was_asked)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handles[128];
     invented list = {0x81000000, 65}; /* 64 at most are asked for at once */
     size_t n = 99;
-    support_edit(rig.wire, support_next(SUPPORT_CC_GET_CAPABILITY), invent_handles, &list);
-    CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, 128, &n), TENON_ERROR_TPM_ANSWER);
+    support_edit(rig->wire, support_next(SUPPORT_CC_GET_CAPABILITY), invent_handles, &list);
+    CHECK_STATUS(tenon_tpm_handles(rig->tpm, handles, 128, &n), TENON_ERROR_TPM_ANSWER);
     CHECK_NUMBER(n, 0);
     invented two = {0x81080000, 2};
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
-    support_edit(rig.wire, support_next(SUPPORT_CC_GET_CAPABILITY), invent_handles, &two);
+    OWNED_TPM_KEY key = tpm_rig_key(rig, NULL);
+    support_edit(rig->wire, support_next(SUPPORT_CC_GET_CAPABILITY), invent_handles, &two);
     CHECK_STATUS(tenon_tpm_key_persist(key, NULL), TENON_ERROR_TPM_ANSWER);
-    CHECK_NUMBER(support_persistent_count(rig.sw), 0);
+    CHECK_NUMBER(support_persistent_count(rig->sw), 0);
 }
 
 static size_t none_but_more(void *context, uint8_t *answer, size_t n, size_t size)
@@ -218,28 +210,27 @@ static size_t same_property(void *context, uint8_t *answer, size_t n, size_t siz
 }
 
 /* More without any, and more behind the last handle that there is: it comes to an end. */
-TEST(tpm_handle_list_never_ends)
+TEST_RIG(tpm_handle_list_never_ends)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handles[128];
     size_t n;
     tenon_tpm_info info;
     support_when always = support_times(SUPPORT_CC_GET_CAPABILITY, 1, 20);
-    support_edit(rig.wire, always, none_but_more, NULL);
-    CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, 128, &n), TENON_ERROR_TPM_ANSWER);
-    CHECK_STATUS(tenon_tpm_read_info(rig.tpm, &info), TENON_ERROR_TPM_ANSWER);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 2);
-    support_transport_forget_faults(rig.wire);
-    support_edit(rig.wire, always, same_property, NULL);
-    CHECK_STATUS(tenon_tpm_read_info(rig.tpm, &info), TENON_ERROR_TPM_ANSWER);
-    support_transport_forget_faults(rig.wire);
+    support_edit(rig->wire, always, none_but_more, NULL);
+    CHECK_STATUS(tenon_tpm_handles(rig->tpm, handles, 128, &n), TENON_ERROR_TPM_ANSWER);
+    CHECK_STATUS(tenon_tpm_read_info(rig->tpm, &info), TENON_ERROR_TPM_ANSWER);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 2);
+    support_transport_forget_faults(rig->wire);
+    support_edit(rig->wire, always, same_property, NULL);
+    CHECK_STATUS(tenon_tpm_read_info(rig->tpm, &info), TENON_ERROR_TPM_ANSWER);
+    support_transport_forget_faults(rig->wire);
     for (uint32_t count = 3; count <= 64; count += 61) {
         invented list = {0x82000000 - count, count};
         test_about("%u handles", (unsigned)count);
-        support_transport_reset_counts(rig.wire);
-        support_edit(rig.wire, support_next(SUPPORT_CC_GET_CAPABILITY), invent_handles, &list);
-        CHECK_STATUS(tenon_tpm_handles(rig.tpm, NULL, 0, &n), TENON_ERROR_BUFFER_TOO_SMALL);
+        support_transport_reset_counts(rig->wire);
+        support_edit(rig->wire, support_next(SUPPORT_CC_GET_CAPABILITY), invent_handles, &list);
+        CHECK_STATUS(tenon_tpm_handles(rig->tpm, NULL, 0, &n), TENON_ERROR_BUFFER_TOO_SMALL);
         CHECK_NUMBER(n, count);
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 1);
     }
 }

@@ -91,17 +91,8 @@ static bool enrol(device *of, support_swtpm *software)
 static tenon_status open_value(const device *of)
 {
     static const uint8_t name[TENON_NAME_SIZE] = {0, 0x0b};
-    static const tenon_activation activation = {.size = sizeof activation,
-                                                .origin = "https://auth.example",
-                                                .origin_n = 20,
-                                                .app_id = "app",
-                                                .app_id_n = 3,
-                                                .challenge = "challenge",
-                                                .challenge_n = 9,
-                                                .public_key = "key",
-                                                .public_key_n = 3,
-                                                .ak_name = name,
-                                                .ak_name_n = sizeof name};
+    static const tenon_activation activation = {
+        sizeof activation, "https://auth.example", 20, "app", 3, "challenge", 9, "key", 3, {{0}}, name, sizeof name};
     tenon_digest value;
     return tenon_tpm_ak_activate(of->ak, &value, of->certificate, of->certificate_n, of->credential, of->credential_n,
                                  of->encrypted, of->encrypted_n, &activation);
@@ -184,15 +175,6 @@ static bool refuse_answer(void)
     return tenoni_session_check(&session, &entry, &use, NULL, 0) == TENON_ERROR_SESSION && entry.left == 4;
 }
 
-/* What is in `given`, and in what the calls make, is nowhere else when they are over. */
-static bool check_given(const char *what, bool (*use)(void))
-{
-    uint8_t copy[SCAN_SIZE];
-    memcpy(copy, given, sizeof copy);
-    scan_for(copy);
-    return scan_around(what, use, given);
-}
-
 static tenon_public_key salt_to;
 
 /* What is drawn is always the same, and so is the salt, which is copied if there is a place for it. */
@@ -231,9 +213,9 @@ static bool check_salt(void)
     memcpy(copy, given, sizeof copy);
     good = good && tenoni_p256_agree(given, copy, &salt_to) == TENON_OK;
     explicit_bzero(copy, sizeof copy);
-    good = check_given("what a salt is derived of", start_and_end) && good;
+    good = scan_given("what a salt is derived of", start_and_end, given) && good;
     good = start_session(given) && good;
-    return check_given("a salt", start_and_end) && good;
+    return scan_given("a salt", start_and_end, given) && good;
 }
 
 /* Sends a parameter in a session without secrets of its own. */
@@ -257,7 +239,7 @@ static bool check_cipher(void)
     scan_reveal(newer);
     tenon_status status = tenoni_kdfa(given, sizeof given, (tenoni_part){zeros, sizeof zeros}, "CFB",
                                       (tenoni_part){newer, sizeof newer}, (tenoni_part){zeros, sizeof zeros});
-    return status == TENON_OK && check_given("the key that encrypts a parameter", encrypt);
+    return status == TENON_OK && scan_given("the key that encrypts a parameter", encrypt, given);
 }
 
 int main(int count, char **arguments)

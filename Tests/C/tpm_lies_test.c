@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /*
@@ -271,12 +268,11 @@ static size_t enlarge_area(void *context, uint8_t *answer, size_t n, size_t size
     return n + MORE;
 }
 
-TEST(tpm_lies_large_area)
+TEST_RIG(tpm_lies_large_area)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
-    support_edit(rig.wire, support_next(SUPPORT_CC_CREATE), enlarge_area, NULL);
-    CHECK_STATUS(tenon_tpm_key_create(rig.tpm, &key, NULL, 0), TENON_ERROR_TPM_ANSWER);
-    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+    support_edit(rig->wire, support_next(SUPPORT_CC_CREATE), enlarge_area, NULL);
+    CHECK_STATUS(tenon_tpm_key_create(rig->tpm, &key, NULL, 0), TENON_ERROR_TPM_ANSWER);
+    CHECK_NUMBER(support_transport_pending(rig->wire), 0);
     CHECK(key == NULL);
 }

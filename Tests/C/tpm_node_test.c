@@ -4,9 +4,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/types.h>
 #include <termios.h>
 #include <unistd.h>
@@ -188,21 +185,19 @@ TEST(tpm_node_that_another_took_meanwhile)
 }
 
 /* The same over a transport of the caller's; and the key signs when the way is free. */
-TEST(tpm_node_behind_a_transport)
+TEST_KEY(tpm_node_behind_a_transport)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
-    support_fail_before(rig.wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
-    support_transport_fail_reopen(rig.wire, 6, TENON_ERROR_TPM_BUSY);
+    support_fail_before(rig->wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
+    support_transport_fail_reopen(rig->wire, 6, TENON_ERROR_TPM_BUSY);
     test_clock_start();
     CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(test_clock_stop().sleeps, 6);
-    support_fail_before(rig.wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
-    support_transport_fail_reopen(rig.wire, ALWAYS, TENON_ERROR_TPM_BUSY);
+    support_fail_before(rig->wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
+    support_transport_fail_reopen(rig->wire, ALWAYS, TENON_ERROR_TPM_BUSY);
     test_clock_start();
     CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_TPM_BUSY);
     CHECK_NUMBER(test_clock_stop().moved_ms, 2000);
-    support_transport_fail_reopen(rig.wire, 0, TENON_OK);
+    support_transport_fail_reopen(rig->wire, 0, TENON_OK);
     CHECK_OK(tpm_rig_sign(key));
 }
 

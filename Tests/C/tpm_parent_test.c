@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
-#include "tpm/keyfile.h"
 #include "tpm_rig.h"
 
 /*
@@ -10,41 +7,39 @@
  */
 static const uint32_t elsewhere = 0x81000005;
 
-TEST(tpm_parent_srk_comes_and_goes)
+TEST_RIG(tpm_parent_srk_comes_and_goes)
 {
     /* The last one is no storage key. */
     static const support_template templates[] = {SUPPORT_SRK_H2, SUPPORT_SRK_PROVISIONING, SUPPORT_SRK_RSA,
                                                  SUPPORT_SIGNING};
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem before = tpm_rig_make(&rig);
+    tpm_pem before = tpm_rig_make(rig);
     for (size_t i = 0; i < COUNT(templates); i++) {
         test_about("template %u", (unsigned)i);
-        CHECK_NUMBER(support_persist_srk(rig.sw, NULL, templates[i]), 0);
-        CHECK_OK(tpm_rig_use(&rig, &before));
-        tpm_pem under = tpm_rig_make(&rig);
-        CHECK_OK(tpm_rig_use(&rig, &under));
-        CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
-        CHECK_OK(tpm_rig_use(&rig, &before));
-        CHECK_OK(tpm_rig_use(&rig, &under));
-        CHECK_NUMBER(support_persist_srk(rig.sw, NULL, templates[(i + 1) % COUNT(templates)]), 0);
-        CHECK_OK(tpm_rig_use(&rig, &under));
-        CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
+        CHECK_NUMBER(support_persist_srk(rig->sw, NULL, templates[i]), 0);
+        CHECK_OK(tpm_rig_use(rig, &before));
+        tpm_pem under = tpm_rig_make(rig);
+        CHECK_OK(tpm_rig_use(rig, &under));
+        CHECK_NUMBER(support_evict_srk(rig->sw, NULL), 0);
+        CHECK_OK(tpm_rig_use(rig, &before));
+        CHECK_OK(tpm_rig_use(rig, &under));
+        CHECK_NUMBER(support_persist_srk(rig->sw, NULL, templates[(i + 1) % COUNT(templates)]), 0);
+        CHECK_OK(tpm_rig_use(rig, &under));
+        CHECK_NUMBER(support_evict_srk(rig->sw, NULL), 0);
     }
 }
 
 /* While the key is loaded, and then lost: it is searched again. */
-TEST(tpm_parent_goes_while_the_key_is_loaded)
+TEST_RIG(tpm_parent_goes_while_the_key_is_loaded)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
+    OWNED_TPM_KEY key = tpm_rig_key(rig, NULL);
     CHECK_OK(tpm_rig_sign(key));
-    CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
+    CHECK_NUMBER(support_evict_srk(rig->sw, NULL), 0);
     CHECK_OK(tpm_rig_sign(key));
-    support_flush_all(rig.sw);
+    support_flush_all(rig->sw);
     CHECK_OK(tpm_rig_sign(key));
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_RSA), 0);
-    support_flush_all(rig.sw);
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_RSA), 0);
+    support_flush_all(rig->sw);
     CHECK_OK(tpm_rig_sign(key));
 }
 
@@ -75,13 +70,10 @@ static void read_witness(tpm_rig *rig, uint8_t *out)
 static tpm_pem make_under_rsa(tpm_rig *rig, bool with_witness)
 {
     uint8_t witness[TENON_NAME_SIZE];
-    uint32_t handle;
     support_public parent;
     support_blob blob;
     read_witness(rig, witness);
-    CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_RSA, &handle), 0);
-    CHECK_NUMBER(support_evict(rig->sw, NULL, handle, elsewhere), 0);
-    CHECK_NUMBER(support_flush(rig->sw, handle), 0);
+    tpm_rig_put(rig, elsewhere, SUPPORT_SRK_RSA, NULL);
     CHECK_NUMBER(support_read_public(rig->sw, elsewhere, &parent), 0);
     CHECK_NUMBER(support_create(rig->sw, elsewhere, SUPPORT_SIGNING, NULL, &blob), 0);
     return write_pem(&blob, elsewhere, parent.name, with_witness ? witness : NULL);
@@ -105,84 +97,77 @@ TEST(tpm_parent_of_a_third_template) { lose_a_third_parent(tpm_rig_start); }
 TEST(tpm_parent_of_a_third_template_on_a_bare_tpm) { lose_a_third_parent(tpm_rig_bare); }
 
 /* Without a witness, nothing shows that the seed is another. */
-TEST(tpm_parent_without_witness_is_never_gone)
+TEST_RIG(tpm_parent_without_witness_is_never_gone)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = make_under_rsa(&rig, false);
+    tpm_pem pem = make_under_rsa(rig, false);
     tenon_tpm_key *key;
-    CHECK_OK(tpm_rig_use(&rig, &pem));
-    CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_PARENT_MISSING);
-    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_ERROR_PARENT_MISSING);
-    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    CHECK_OK(tpm_rig_use(rig, &pem));
+    CHECK_NUMBER(support_clear(rig->sw, SUPPORT_RH_LOCKOUT, NULL), 0);
+    CHECK_STATUS(tpm_rig_use(rig, &pem), TENON_ERROR_PARENT_MISSING);
+    CHECK_STATUS(tenon_tpm_key_import(rig->tpm, &key, pem.text, pem.n, NULL, 0), TENON_ERROR_PARENT_MISSING);
+    CHECK_NUMBER(support_transport_reopens(rig->wire), 0);
 }
 
 /* Imported: no facts at all. Its TPM is cleared, and its parent's handle is taken by a storage key of the new seed. */
-TEST(tpm_parent_import_is_never_gone)
+TEST_RIG(tpm_parent_import_is_never_gone)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     support_blob blob;
     tenon_tpm_key *key;
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
-    CHECK_NUMBER(support_create(rig.sw, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING_FOREIGN, NULL, &blob), 0);
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_H2), 0);
+    CHECK_NUMBER(support_create(rig->sw, SUPPORT_HANDLE_SRK, SUPPORT_SIGNING_FOREIGN, NULL, &blob), 0);
     tpm_pem pem = write_pem(&blob, SUPPORT_HANDLE_SRK, NULL, NULL);
-    CHECK_STATUS(tenon_tpm_key_load(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_ERROR_KEY_ATTRIBUTES);
-    CHECK_OK(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0));
+    CHECK_STATUS(tenon_tpm_key_load(rig->tpm, &key, pem.text, pem.n, NULL, 0), TENON_ERROR_KEY_ATTRIBUTES);
+    CHECK_OK(tenon_tpm_key_import(rig->tpm, &key, pem.text, pem.n, NULL, 0));
     CHECK_NUMBER(tenon_tpm_key_is_foreign(key), 1);
     CHECK_OK(tpm_rig_sign(key));
     tenon_tpm_key_free(&key);
-    CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
-    CHECK_STATUS(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_ERROR_PARENT_MISSING);
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
-    CHECK_RC(tenon_tpm_key_import(rig.tpm, &key, pem.text, pem.n, NULL, 0), TENON_CATEGORY_REJECTED, 0x1DF);
-    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    CHECK_NUMBER(support_clear(rig->sw, SUPPORT_RH_LOCKOUT, NULL), 0);
+    CHECK_STATUS(tenon_tpm_key_import(rig->tpm, &key, pem.text, pem.n, NULL, 0), TENON_ERROR_PARENT_MISSING);
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_H2), 0);
+    CHECK_RC(tenon_tpm_key_import(rig->tpm, &key, pem.text, pem.n, NULL, 0), TENON_CATEGORY_REJECTED, 0x1DF);
+    CHECK_NUMBER(support_transport_reopens(rig->wire), 0);
 }
 
 /* The seed is the old one, or its witness cannot be computed: each has its own error, and is never gone. */
-TEST(tpm_parent_witness_cannot_be_computed)
+TEST_RIG(tpm_parent_witness_cannot_be_computed)
 {
-    static const tenon_tpm_options owner = {
-        .size = sizeof owner, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = make_under_rsa(&rig, true);
-    CHECK_NUMBER(support_evict(rig.sw, NULL, elsewhere, elsewhere), 0);
-    CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
-    CHECK_RC(tpm_rig_use(&rig, &pem), TENON_CATEGORY_AUTH, 0x9A2);
-    tpm_rig_again(&rig, &owner);
-    CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_PARENT_MISSING);
-    CHECK_NUMBER(support_hierarchy_control(rig.sw, SUPPORT_RH_OWNER, false), 0);
-    CHECK_CATEGORY(tpm_rig_use(&rig, &pem), TENON_CATEGORY_UNAVAILABLE);
-    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    tpm_pem pem = make_under_rsa(rig, true);
+    CHECK_NUMBER(support_evict(rig->sw, NULL, elsewhere, elsewhere), 0);
+    CHECK_NUMBER(support_change_auth(rig->sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
+    CHECK_RC(tpm_rig_use(rig, &pem), TENON_CATEGORY_AUTH, 0x9A2);
+    tpm_rig_again(rig, &tpm_owner);
+    CHECK_STATUS(tpm_rig_use(rig, &pem), TENON_ERROR_PARENT_MISSING);
+    CHECK_NUMBER(support_hierarchy_control(rig->sw, SUPPORT_RH_OWNER, false), 0);
+    CHECK_CATEGORY(tpm_rig_use(rig, &pem), TENON_CATEGORY_UNAVAILABLE);
+    CHECK_NUMBER(support_transport_reopens(rig->wire), 0);
 }
 
 /* The same on a cleared TPM: auth or unavailable until the witness can be computed. */
-TEST(tpm_parent_cleared_and_no_witness)
+TEST_RIG(tpm_parent_cleared_and_no_witness)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = tpm_rig_make(&rig);
-    CHECK_NUMBER(support_clear(rig.sw, SUPPORT_RH_LOCKOUT, NULL), 0);
-    CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
-    CHECK_RC(tpm_rig_use(&rig, &pem), TENON_CATEGORY_AUTH, 0x9A2);
-    support_fail_code(rig.wire, support_next(SUPPORT_CC_CREATE_PRIMARY), 0x921);
-    CHECK_RC(tpm_rig_use(&rig, &pem), TENON_CATEGORY_AUTH, 0x921);
-    CHECK_NUMBER(support_hierarchy_control(rig.sw, SUPPORT_RH_OWNER, false), 0);
-    CHECK_CATEGORY(tpm_rig_use(&rig, &pem), TENON_CATEGORY_UNAVAILABLE);
-    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    tpm_pem pem = tpm_rig_make(rig);
+    CHECK_NUMBER(support_clear(rig->sw, SUPPORT_RH_LOCKOUT, NULL), 0);
+    CHECK_NUMBER(support_change_auth(rig->sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
+    CHECK_RC(tpm_rig_use(rig, &pem), TENON_CATEGORY_AUTH, 0x9A2);
+    support_fail_code(rig->wire, support_next(SUPPORT_CC_CREATE_PRIMARY), 0x921);
+    CHECK_RC(tpm_rig_use(rig, &pem), TENON_CATEGORY_AUTH, 0x921);
+    CHECK_NUMBER(support_hierarchy_control(rig->sw, SUPPORT_RH_OWNER, false), 0);
+    CHECK_CATEGORY(tpm_rig_use(rig, &pem), TENON_CATEGORY_UNAVAILABLE);
+    CHECK_NUMBER(support_transport_reopens(rig->wire), 0);
 }
 
 /* The storage hierarchy off hides SRK and persistent copy; after a restart both are there again. */
-TEST(tpm_parent_hierarchy_off_and_on)
+TEST_RIG(tpm_parent_hierarchy_off_and_on)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_H2), 0);
+    OWNED_TPM_KEY key = tpm_rig_key(rig, NULL);
     CHECK_OK(tenon_tpm_key_persist(key, NULL));
     CHECK_OK(tpm_rig_sign(key));
-    CHECK_NUMBER(support_hierarchy_control(rig.sw, SUPPORT_RH_OWNER, false), 0);
+    CHECK_NUMBER(support_hierarchy_control(rig->sw, SUPPORT_RH_OWNER, false), 0);
     CHECK_CATEGORY(tpm_rig_sign(key), TENON_CATEGORY_UNAVAILABLE);
     CHECK_CATEGORY(tpm_rig_sign(key), TENON_CATEGORY_UNAVAILABLE);
-    support_transport_follow(rig.wire, true);
-    CHECK(support_swtpm_power_on(rig.sw));
+    support_transport_follow(rig->wire, true);
+    CHECK(support_swtpm_power_on(rig->sw));
     CHECK_OK(tpm_rig_sign(key));
-    CHECK_NUMBER(support_persistent_count(rig.sw), 2);
+    CHECK_NUMBER(support_persistent_count(rig->sw), 2);
 }

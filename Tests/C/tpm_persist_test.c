@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /* The persistent copy is a cache whose Name is checked; the blob counts. */
@@ -10,14 +8,12 @@ static const uint32_t first = 0x81080000;
 /* The number of commands that a fresh process sends before the key can sign. */
 static uint32_t commands_to_load(tpm_rig *rig, const tpm_pem *pem)
 {
-    tenon_tpm_key *key;
     tpm_rig_again(rig, NULL);
-    CHECK_OK(tpm_rig_load(rig, &key, pem));
+    OWNED_TPM_KEY key = tpm_rig_loaded(rig, pem);
     uint32_t commands = support_transport_count(rig->wire, SUPPORT_ANY);
     CHECK_OK(tpm_rig_sign(key));
     CHECK_OK(tpm_rig_sign(key));
     CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_SIGN), 2);
-    tenon_tpm_key_free(&key);
     return commands;
 }
 
@@ -40,69 +36,60 @@ static tenon_tpm_key *load_persistent(tpm_rig *rig, const tenon_tpm_options *opt
 
 static void swap(tpm_rig *rig) { CHECK_NUMBER(support_swap_persistent(rig->sw, NULL, first), 0); }
 
-TEST(tpm_persist_commands_before_the_first_signature)
+TEST_RIG(tpm_persist_commands_before_the_first_signature)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem under_primary = tpm_rig_make(&rig);
-    CHECK_NUMBER(commands_to_load(&rig, &under_primary), 2);
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
-    tpm_pem under_srk = tpm_rig_make(&rig);
-    CHECK_NUMBER(commands_to_load(&rig, &under_srk), 1);
-    tpm_pem persistent = make_persistent(&rig);
-    CHECK_NUMBER(commands_to_load(&rig, &persistent), 0);
+    tpm_pem under_primary = tpm_rig_make(rig);
+    CHECK_NUMBER(commands_to_load(rig, &under_primary), 2);
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
+    tpm_pem under_srk = tpm_rig_make(rig);
+    CHECK_NUMBER(commands_to_load(rig, &under_srk), 1);
+    tpm_pem persistent = make_persistent(rig);
+    CHECK_NUMBER(commands_to_load(rig, &persistent), 0);
 }
 
 /* What loses one key's object may have exchanged another key's copy: the handle is looked at once more. */
-TEST(tpm_persist_looked_at_after_a_loss)
+TEST_RIG(tpm_persist_looked_at_after_a_loss)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY copied = load_persistent(&rig, NULL);
-    OWNED_TPM_KEY loaded = tpm_rig_key(&rig, NULL);
+    OWNED_TPM_KEY copied = load_persistent(rig, NULL);
+    OWNED_TPM_KEY loaded = tpm_rig_key(rig, NULL);
     CHECK_OK(tpm_rig_sign(copied));
     CHECK_OK(tpm_rig_sign(loaded));
-    support_transport_reset_counts(rig.wire);
-    CHECK_OK(tpm_rig_sign(copied));
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
-    support_fail_code(rig.wire, support_next(SUPPORT_CC_SIGN), 0x18b); /* TPM_RC_HANDLE */
+    CHECK_NUMBER(COMMANDS(*rig, tpm_rig_sign(copied)), 1);
+    support_fail_code(rig->wire, support_next(SUPPORT_CC_SIGN), 0x18b); /* TPM_RC_HANDLE */
     CHECK_OK(tpm_rig_sign(loaded));
-    support_transport_reset_counts(rig.wire);
+    support_transport_reset_counts(rig->wire);
     CHECK_OK(tpm_rig_sign(copied));
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_READ_PUBLIC), 1);
 }
 
 /* Another key is at the handle when the key is loaded: it is not used, and not evicted. */
-TEST(tpm_persist_swapped_before_load)
+TEST_RIG(tpm_persist_swapped_before_load)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = make_persistent(&rig);
-    swap(&rig);
-    tpm_rig_again(&rig, NULL);
-    tenon_tpm_key *key = tpm_rig_loaded(&rig, &pem);
+    tpm_pem pem = make_persistent(rig);
+    swap(rig);
+    tpm_rig_again(rig, NULL);
+    tenon_tpm_key *key = tpm_rig_loaded(rig, &pem);
     CHECK_STATUS(tenon_tpm_key_evict(key), TENON_ERROR_KEY_NAME);
     tenon_tpm_key_free(&key);
-    key = tpm_rig_loaded(&rig, &pem);
+    key = tpm_rig_loaded(rig, &pem);
     CHECK_OK(tpm_rig_sign(key));
     CHECK_STATUS(tenon_tpm_key_evict(key), TENON_ERROR_NOT_PERSISTENT);
-    CHECK_NUMBER(support_persistent_count(rig.sw), 1);
+    CHECK_NUMBER(support_persistent_count(rig->sw), 1);
     CHECK_OK(tpm_rig_sign(key));
     tenon_tpm_key_free(&key);
 }
 
 /* The handle holds an RSA key, or nothing. */
-TEST(tpm_persist_something_else_or_nothing)
+TEST_RIG(tpm_persist_something_else_or_nothing)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = make_persistent(&rig);
-    uint32_t other;
-    CHECK_NUMBER(support_evict(rig.sw, NULL, first, first), 0);
-    CHECK_OK(tpm_rig_use(&rig, &pem));
-    CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_RSA, &other), 0);
-    CHECK_NUMBER(support_evict(rig.sw, NULL, other, first), 0);
-    CHECK_NUMBER(support_flush(rig.sw, other), 0);
-    CHECK_OK(tpm_rig_use(&rig, &pem));
-    pem = make_persistent(&rig);
-    CHECK_OK(tpm_rig_use(&rig, &pem));
-    CHECK_NUMBER(support_persistent_count(rig.sw), 2);
+    tpm_pem pem = make_persistent(rig);
+    CHECK_NUMBER(support_evict(rig->sw, NULL, first, first), 0);
+    CHECK_OK(tpm_rig_use(rig, &pem));
+    tpm_rig_put(rig, first, SUPPORT_SRK_RSA, NULL);
+    CHECK_OK(tpm_rig_use(rig, &pem));
+    pem = make_persistent(rig);
+    CHECK_OK(tpm_rig_use(rig, &pem));
+    CHECK_NUMBER(support_persistent_count(rig->sw), 2);
 }
 
 /* Another key has replaced the copy. The next signature, if it is made before any check. */
@@ -144,20 +131,18 @@ static tenon_status sign_in_a_session(tpm_rig *rig, tenon_tpm_key *key)
 
 TEST(tpm_persist_swapped_after_load)
 {
-    static const tenon_tpm_options salted = {.size = sizeof salted, .session = TENON_TPM_SESSION_SALTED};
     check_swapped(NULL, sign_and_check);
     check_swapped(NULL, verify);
     check_swapped(NULL, reopen);
-    check_swapped(&salted, sign_in_a_session);
+    check_swapped(&tpm_salted, sign_in_a_session);
 }
 
-TEST(tpm_persist_makes_one_copy)
+TEST_RIG(tpm_persist_makes_one_copy)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handle = 0, handles[4];
     size_t n;
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
-    support_fail_after(rig.wire, support_next(SUPPORT_CC_EVICT_CONTROL), TENON_ERROR_TPM_TRANSPORT);
+    OWNED_TPM_KEY key = tpm_rig_key(rig, NULL);
+    support_fail_after(rig->wire, support_next(SUPPORT_CC_EVICT_CONTROL), TENON_ERROR_TPM_TRANSPORT);
     CHECK_OK(tenon_tpm_key_persist(key, &handle));
     CHECK_NUMBER(handle, first);
     CHECK_OK(tenon_tpm_key_persist(key, &handle));
@@ -165,19 +150,19 @@ TEST(tpm_persist_makes_one_copy)
     tpm_pem pem = tpm_rig_export(key);
     tenon_tpm_key_free(&key);
     /* The answer and the process were lost: the exported key does not know of its copy. */
-    CHECK_OK(tpm_rig_load(&rig, &key, &pem));
+    CHECK_OK(tpm_rig_load(rig, &key, &pem));
     CHECK_OK(tenon_tpm_key_evict(key));
     CHECK_STATUS(tenon_tpm_key_evict(key), TENON_ERROR_NOT_PERSISTENT);
     pem = tpm_rig_export(key);
     CHECK_OK(tenon_tpm_key_persist(key, &handle));
     tenon_tpm_key_free(&key);
-    CHECK_OK(tpm_rig_load(&rig, &key, &pem));
+    CHECK_OK(tpm_rig_load(rig, &key, &pem));
     CHECK_OK(tenon_tpm_key_persist(key, &handle));
-    CHECK_OK(tenon_tpm_handles(rig.tpm, handles, 4, &n));
+    CHECK_OK(tenon_tpm_handles(rig->tpm, handles, 4, &n));
     CHECK_NUMBER(n, 1);
     CHECK_NUMBER(handles[0], first);
     CHECK_OK(tenon_tpm_key_evict(key));
-    CHECK_NUMBER(support_persistent_count(rig.sw), 0);
+    CHECK_NUMBER(support_persistent_count(rig->sw), 0);
     CHECK_OK(tpm_rig_sign(key));
 }
 
@@ -193,89 +178,83 @@ static size_t none_there(void *context, uint8_t *answer, size_t n, size_t size)
     return VALUES_AT;
 }
 
-TEST(tpm_persist_handle_taken_meanwhile)
+TEST_RIG(tpm_persist_handle_taken_meanwhile)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handle;
-    (void)make_persistent(&rig);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
-    support_edit(rig.wire, support_next(SUPPORT_CC_GET_CAPABILITY), none_there, NULL);
+    (void)make_persistent(rig);
+    OWNED_TPM_KEY key = tpm_rig_key(rig, NULL);
+    support_edit(rig->wire, support_next(SUPPORT_CC_GET_CAPABILITY), none_there, NULL);
     CHECK_OK(tenon_tpm_key_persist(key, &handle));
     CHECK_NUMBER(handle, first + 1);
-    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-    CHECK_NUMBER(support_persistent_count(rig.sw), 2);
+    CHECK_NUMBER(support_transport_pending(rig->wire), 0);
+    CHECK_NUMBER(support_persistent_count(rig->sw), 2);
     CHECK_OK(tpm_rig_sign(key));
     CHECK_OK(tenon_tpm_key_evict(key));
 }
 
-TEST(tpm_persist_lists_handles)
+TEST_RIG(tpm_persist_lists_handles)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handles[8];
     size_t n = 9;
-    CHECK_OK(tenon_tpm_handles(rig.tpm, handles, 8, &n));
+    CHECK_OK(tenon_tpm_handles(rig->tpm, handles, 8, &n));
     CHECK_NUMBER(n, 0);
-    CHECK_OK(tenon_tpm_handles(rig.tpm, NULL, 0, &n));
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
-    (void)make_persistent(&rig);
-    (void)make_persistent(&rig);
-    CHECK_OK(tenon_tpm_handles(rig.tpm, handles, 8, &n));
+    CHECK_OK(tenon_tpm_handles(rig->tpm, NULL, 0, &n));
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_H2), 0);
+    (void)make_persistent(rig);
+    (void)make_persistent(rig);
+    CHECK_OK(tenon_tpm_handles(rig->tpm, handles, 8, &n));
     CHECK_NUMBER(n, 3);
     CHECK(handles[0] == 0x81000001 && handles[1] == first && handles[2] == first + 1);
     handles[0] = handles[1] = handles[2] = 0xa5a5a5a5;
-    CHECK_STATUS(tenon_tpm_handles(rig.tpm, handles, 2, &n), TENON_ERROR_BUFFER_TOO_SMALL);
+    CHECK_STATUS(tenon_tpm_handles(rig->tpm, handles, 2, &n), TENON_ERROR_BUFFER_TOO_SMALL);
     CHECK_NUMBER(n, 3);
     CHECK_NUMBER(handles[0], 0xa5a5a5a5);
 }
 
-TEST(tpm_persist_needs_the_owner)
+TEST_RIG(tpm_persist_needs_the_owner)
 {
-    static const tenon_tpm_options owner = {
-        .size = sizeof owner, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
     static const tenon_tpm_options wrong = {
         .size = sizeof wrong, .owner_auth = (const uint8_t *)"no", .owner_auth_n = 2};
-    OWNED_RIG rig = tpm_rig_start(NULL);
     OWNED_TPM_KEY key = NULL;
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
-    tpm_pem pem = tpm_rig_make(&rig);
-    CHECK_NUMBER(support_change_auth(rig.sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_H2), 0);
+    tpm_pem pem = tpm_rig_make(rig);
+    CHECK_NUMBER(support_change_auth(rig->sw, SUPPORT_RH_OWNER, NULL, "owner"), 0);
     for (int i = 0; i < 2; i++) {
-        tpm_rig_again(&rig, i == 0 ? NULL : &wrong);
-        CHECK_OK(tpm_rig_load(&rig, &key, &pem));
+        tpm_rig_again(rig, i == 0 ? NULL : &wrong);
+        CHECK_OK(tpm_rig_load(rig, &key, &pem));
         CHECK_RC(tenon_tpm_key_persist(key, NULL), TENON_CATEGORY_AUTH, 0x9A2);
         CHECK_OK(tpm_rig_sign(key));
         tenon_tpm_key_free(&key);
     }
-    tpm_rig_again(&rig, &owner);
-    CHECK_OK(tpm_rig_load(&rig, &key, &pem));
+    tpm_rig_again(rig, &tpm_owner);
+    CHECK_OK(tpm_rig_load(rig, &key, &pem));
     CHECK_OK(tenon_tpm_key_persist(key, NULL));
     CHECK_OK(tpm_rig_sign(key));
     pem = tpm_rig_export(key);
     tenon_tpm_key_free(&key);
-    tpm_rig_again(&rig, NULL);
-    CHECK_OK(tpm_rig_load(&rig, &key, &pem));
+    tpm_rig_again(rig, NULL);
+    CHECK_OK(tpm_rig_load(rig, &key, &pem));
     CHECK_RC(tenon_tpm_key_evict(key), TENON_CATEGORY_AUTH, 0x9A2);
     CHECK_OK(tpm_rig_sign(key));
-    CHECK_NUMBER(support_persistent_count(rig.sw), 2);
+    CHECK_NUMBER(support_persistent_count(rig->sw), 2);
 }
 
 /* The last handle of our range belongs to us. */
-TEST(tpm_persist_at_the_last_handle)
+TEST_RIG(tpm_persist_at_the_last_handle)
 {
     static const uint32_t last = 0x8108ffff;
-    OWNED_RIG rig = tpm_rig_start(NULL);
     uint32_t handle = 0, loaded = 0;
-    tpm_pem pem = tpm_rig_make(&rig);
-    OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
+    tpm_pem pem = tpm_rig_make(rig);
+    OWNED_TPM_KEY key = tpm_rig_loaded(rig, &pem);
     CHECK_OK(tpm_rig_sign(key));
     /* Another process made the copy there, unknown to this one. */
     size_t n;
-    CHECK_NUMBER(support_handles(rig.sw, 0x80000000, &loaded, 1, &n), 0);
+    CHECK_NUMBER(support_handles(rig->sw, 0x80000000, &loaded, 1, &n), 0);
     CHECK_NUMBER(n, 1);
-    CHECK_NUMBER(support_evict(rig.sw, NULL, loaded, last), 0);
+    CHECK_NUMBER(support_evict(rig->sw, NULL, loaded, last), 0);
     CHECK_OK(tenon_tpm_key_persist(key, &handle));
     CHECK_NUMBER(handle, last);
-    CHECK_NUMBER(support_persistent_count(rig.sw), 1);
+    CHECK_NUMBER(support_persistent_count(rig->sw), 1);
     CHECK_OK(tenon_tpm_key_evict(key));
-    CHECK_NUMBER(support_persistent_count(rig.sw), 0);
+    CHECK_NUMBER(support_persistent_count(rig->sw), 0);
 }

@@ -1,30 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /* Another program's object is at the key's handle: it is checked, not assumed, and not flushed. */
-
-static uint32_t lockout_counter(support_swtpm *sw)
-{
-    uint32_t counter = 0;
-    CHECK_NUMBER(support_property(sw, SUPPORT_PT_LOCKOUT_COUNTER, &counter), 0);
-    return counter;
-}
-
-/* A signing key with dictionary attack protection and an unknown auth value. */
-static void put_protected(support_swtpm *sw, uint32_t persistent)
-{
-    uint32_t parent, handle;
-    support_blob blob;
-    CHECK_NUMBER(support_evict(sw, NULL, persistent, persistent), 0);
-    CHECK_NUMBER(support_create_primary(sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_H2, &parent), 0);
-    CHECK_NUMBER(support_create(sw, parent, SUPPORT_SIGNING_DA, "nobody's", &blob), 0);
-    CHECK_NUMBER(support_load(sw, parent, &blob, &handle), 0);
-    CHECK_NUMBER(support_evict(sw, NULL, handle, persistent), 0);
-    CHECK_NUMBER(support_flush(sw, handle), 0);
-    CHECK_NUMBER(support_flush(sw, parent), 0);
-}
 
 static void sign_beside_protected(const tenon_tpm_options *options, const char *auth)
 {
@@ -33,24 +10,24 @@ static void sign_beside_protected(const tenon_tpm_options *options, const char *
     uint32_t handle = 0;
     CHECK_OK(tenon_tpm_key_persist(key, &handle));
     CHECK_OK(tpm_rig_sign(key));
-    put_protected(rig.sw, handle);
-    CHECK_NUMBER(lockout_counter(rig.sw), 0);
+    CHECK_NUMBER(support_evict(rig.sw, NULL, handle, handle), 0);
+    tpm_rig_put(&rig, handle, SUPPORT_SIGNING_DA, "nobody's");
+    CHECK_NUMBER(tpm_rig_failed_tries(&rig), 0);
     support_transport_reset_counts(rig.wire);
     CHECK_OK(tpm_rig_sign(key));
     CHECK(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC) >= 1);
     CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 1);
     for (int i = 0; i < 3; i++)
         CHECK_OK(tpm_rig_sign(key));
-    CHECK(lockout_counter(rig.sw) <= 1);
+    CHECK(tpm_rig_failed_tries(&rig) <= 1);
     CHECK_NUMBER(support_persistent_count(rig.sw), 1);
 }
 
 TEST(tpm_place_of_a_protected_object)
 {
-    static const tenon_tpm_options salted = {.size = sizeof salted, .session = TENON_TPM_SESSION_SALTED};
     sign_beside_protected(NULL, NULL);
     sign_beside_protected(NULL, "auth");
-    sign_beside_protected(&salted, NULL);
+    sign_beside_protected(&tpm_salted, NULL);
 }
 
 /* The TPM was reset, the node went on, and another program has loaded a key of its own at our handle. */
@@ -68,25 +45,23 @@ static uint32_t reset_and_load(tpm_rig *rig)
     return handle;
 }
 
-TEST(tpm_place_of_a_loaded_key_is_checked)
+TEST_KEY(tpm_place_of_a_loaded_key_is_checked)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     CHECK_OK(tpm_rig_sign(key));
     CHECK_OK(tpm_rig_sign(key));
-    reset_and_load(&rig);
+    reset_and_load(rig);
     /* It is at our handle indeed: a password does not bind the Name. */
     CHECK_STATUS(tpm_rig_sign(key), TENON_ERROR_SIGNATURE_INVALID);
-    support_transport_reset_counts(rig.wire);
+    support_transport_reset_counts(rig->wire);
     CHECK_OK(tenon_tpm_key_check(key));
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_READ_PUBLIC), 1);
     /* Behind a resource manager, it cannot belong to others: an object that is no longer recorded must not stay. */
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_FLUSH_CONTEXT), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_FLUSH_CONTEXT), 1);
     CHECK_OK(tpm_rig_sign(key));
     CHECK_OK(tpm_rig_sign(key));
     /* Now all is well: one command, and nothing is loaded again. */
-    CHECK_NUMBER(COMMANDS(rig, tenon_tpm_key_check(key)), 1);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
+    CHECK_NUMBER(COMMANDS(*rig, tenon_tpm_key_check(key)), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_READ_PUBLIC), 1);
 }
 
 /* On a bare TPM, a key has no handle between two calls: an object that somebody loads is neither used nor flushed. */
@@ -105,27 +80,23 @@ TEST(tpm_place_on_a_bare_tpm)
 }
 
 /* With VERIFIED, the caller needs no check. */
-TEST(tpm_place_of_a_loaded_key_that_is_verified)
+TEST_KEY(tpm_place_of_a_loaded_key_that_is_verified)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     CHECK_OK(tpm_rig_sign(key));
     CHECK_OK(tpm_rig_sign(key));
-    reset_and_load(&rig);
+    reset_and_load(rig);
     CHECK_OK(tpm_rig_sign_flags(key, TENON_TPM_KEY_VERIFIED));
     CHECK_OK(tpm_rig_sign(key));
 }
 
 /* And when there is nothing at all. */
-TEST(tpm_place_is_empty)
+TEST_KEY(tpm_place_is_empty)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     CHECK_OK(tpm_rig_sign(key));
-    support_flush_all(rig.sw);
-    support_transport_reset_counts(rig.wire);
+    support_flush_all(rig->sw);
+    support_transport_reset_counts(rig->wire);
     CHECK_OK(tenon_tpm_key_check(key));
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_READ_PUBLIC), 1);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_READ_PUBLIC), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_LOAD), 1);
     CHECK_OK(tpm_rig_sign(key));
 }

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-
 #include "test_clock.h"
 #include "tpm_rig.h"
 
@@ -9,19 +7,17 @@
 static const uint32_t busy[] = {0x922, 0x908, 0x90A, 0x920, 0x923, 0xB0922, 0xC0908, 0xB090A};
 enum { CODES = COUNT(busy), TIMES = 4 };
 
-TEST(tpm_retry_ends_in_success)
+TEST_KEY(tpm_retry_ends_in_success)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     for (size_t i = 0; i < CODES; i++) {
         test_about("0x%x", (unsigned)busy[i]);
         CHECK_OK(tpm_rig_sign(key));
-        support_transport_reset_counts(rig.wire);
-        support_fail_code(rig.wire, support_times(SUPPORT_CC_SIGN, 1, TIMES), busy[i]);
+        support_transport_reset_counts(rig->wire);
+        support_fail_code(rig->wire, support_times(SUPPORT_CC_SIGN, 1, TIMES), busy[i]);
         CHECK_OK(tpm_rig_sign(key));
-        CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), TIMES + 1);
-        CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+        CHECK_NUMBER(support_transport_pending(rig->wire), 0);
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), TIMES + 1);
+        CHECK_NUMBER(support_transport_reopens(rig->wire), 0);
     }
 }
 
@@ -39,20 +35,19 @@ static void life_of_a_key(tpm_rig *rig)
     CHECK_OK(tpm_rig_sign(key));
 }
 
-TEST(tpm_retry_at_every_command)
+TEST_RIG(tpm_retry_at_every_command)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    life_of_a_key(&rig);
-    uint32_t commands = support_transport_count(rig.wire, SUPPORT_ANY);
+    life_of_a_key(rig);
+    uint32_t commands = support_transport_count(rig->wire, SUPPORT_ANY);
     CHECK(commands > 20);
     for (uint32_t nth = 1; nth <= commands; nth++) {
         test_about("busy at command %u", (unsigned)nth);
-        support_fail_code(rig.wire, support_times(SUPPORT_ANY, nth, 2), busy[nth % CODES]);
-        life_of_a_key(&rig);
-        CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-        support_transport_forget_faults(rig.wire);
+        support_fail_code(rig->wire, support_times(SUPPORT_ANY, nth, 2), busy[nth % CODES]);
+        life_of_a_key(rig);
+        CHECK_NUMBER(support_transport_pending(rig->wire), 0);
+        support_transport_forget_faults(rig->wire);
     }
-    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    CHECK_NUMBER(support_transport_reopens(rig->wire), 0);
 }
 
 TEST(tpm_retry_ends_at_the_deadline)
@@ -82,8 +77,7 @@ TEST(tpm_retry_deadline_of_setting_up)
 {
     static const uint32_t commands[] = {SUPPORT_CC_CREATE_PRIMARY, SUPPORT_CC_CREATE, SUPPORT_CC_LOAD,
                                         SUPPORT_CC_READ_PUBLIC, SUPPORT_CC_START_AUTH_SESSION};
-    static const tenon_tpm_options options = {.size = sizeof options, .deadline_ms = 5};
-    OWNED_RIG rig = tpm_rig_start(&options);
+    OWNED_RIG rig = tpm_rig_start(&tpm_hurried);
     for (size_t i = 0; i < COUNT(commands); i++) {
         tenon_tpm_key *key;
         test_about("command 0x%x", (unsigned)commands[i]);
@@ -96,35 +90,32 @@ TEST(tpm_retry_deadline_of_setting_up)
 }
 
 /* The core waits for places that others hold as for a busy TPM, and holds none meanwhile. */
-TEST(tpm_retry_for_room)
+TEST_RIG(tpm_retry_for_room)
 {
     static const uint32_t codes[] = {0x902, 0x903, 0x904, 0x905, 0x906, 0xB0902};
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = tpm_rig_make(&rig);
+    tpm_pem pem = tpm_rig_make(rig);
     for (size_t i = 0; i < COUNT(codes); i++) {
         test_about("0x%x", (unsigned)codes[i]);
-        tpm_rig_again(&rig, NULL);
-        support_fail_code(rig.wire, support_times(SUPPORT_CC_CREATE_PRIMARY, 1, 4), codes[i]);
-        OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), 5);
+        tpm_rig_again(rig, NULL);
+        support_fail_code(rig->wire, support_times(SUPPORT_CC_CREATE_PRIMARY, 1, 4), codes[i]);
+        OWNED_TPM_KEY key = tpm_rig_loaded(rig, &pem);
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_CREATE_PRIMARY), 5);
         CHECK_OK(tpm_rig_sign(key));
-        CHECK_NUMBER(support_transport_pending(rig.wire), 0);
+        CHECK_NUMBER(support_transport_pending(rig->wire), 0);
     }
 }
 
 /* Other codes are not retried. */
-TEST(tpm_retry_of_nothing_else)
+TEST_KEY(tpm_retry_of_nothing_else)
 {
     static const uint32_t final[] = {0x9A2, 0x98E, 0x921, 0x101, 0x3E0, 0x907, 0x909, 0x143, 0x126};
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     CHECK_OK(tpm_rig_sign(key));
     for (size_t i = 0; i < COUNT(final); i++) {
         test_about("0x%x", (unsigned) final[i]);
-        support_transport_reset_counts(rig.wire);
-        support_fail_code(rig.wire, support_next(SUPPORT_CC_SIGN), final[i]);
+        support_transport_reset_counts(rig->wire);
+        support_fail_code(rig->wire, support_next(SUPPORT_CC_SIGN), final[i]);
         CHECK_NUMBER(tenon_status_tpm_rc(tpm_rig_sign(key)), final[i]);
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 1);
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 1);
         CHECK_OK(tpm_rig_sign(key));
     }
 }

@@ -3,16 +3,10 @@
 
 #include <inttypes.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "certificate_rig.h"
 #include "proof_rig.h"
-#include "tenon/encoding.h"
-#include "wire.h"
 
 static void must(bool made)
 {
@@ -66,6 +60,35 @@ void tpm_rig_stop(tpm_rig *rig)
     tpm_rig_check_clean(rig);
     support_transport_free(rig->wire);
     support_swtpm_stop(rig->sw);
+}
+
+const tenon_tpm_options tpm_salted = {.size = sizeof tpm_salted, .session = TENON_TPM_SESSION_SALTED};
+const tenon_tpm_options tpm_encrypted = {.size = sizeof tpm_encrypted, .session = TENON_TPM_SESSION_ENCRYPTED};
+const tenon_tpm_options tpm_owner = {
+    .size = sizeof tpm_owner, .owner_auth = (const uint8_t *)"owner", .owner_auth_n = 5};
+const tenon_tpm_options tpm_hurried = {.size = sizeof tpm_hurried, .deadline_ms = 1};
+
+void tpm_rig_put(const tpm_rig *rig, uint32_t persistent, support_template which, const char *auth)
+{
+    uint32_t parent, object;
+    support_blob blob;
+    const bool stores = which == SUPPORT_SRK_H2 || which == SUPPORT_SRK_RSA || which == SUPPORT_SRK_PROVISIONING;
+    CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_OWNER, NULL, stores ? which : SUPPORT_SRK_H2, &parent), 0);
+    object = parent;
+    if (!stores) {
+        CHECK_NUMBER(support_create(rig->sw, parent, which, auth, &blob), 0);
+        CHECK_NUMBER(support_load(rig->sw, parent, &blob, &object), 0);
+        CHECK_NUMBER(support_flush(rig->sw, parent), 0);
+    }
+    CHECK_NUMBER(support_evict(rig->sw, NULL, object, persistent), 0);
+    CHECK_NUMBER(support_flush(rig->sw, object), 0);
+}
+
+uint32_t tpm_rig_failed_tries(const tpm_rig *rig)
+{
+    uint32_t counter = 99;
+    CHECK_NUMBER(support_property(rig->sw, SUPPORT_PT_LOCKOUT_COUNTER, &counter), 0);
+    return counter;
 }
 
 tenon_tpm_key *tpm_rig_key(tpm_rig *rig, const char *auth)
@@ -157,16 +180,8 @@ tpm_pem tpm_rig_write(const tenoni_keyfile *file)
 /* In memory of its own size, so that a sanitizer sees a byte read behind it. */
 tenon_status tpm_rig_read(tenoni_keyfile *file, const char *text, size_t n)
 {
-    char *copy = malloc(n + (n == 0));
-    if (copy == NULL)
-        abort();
-    memcpy(copy, text, n);
-    memset(file, 0xa5, sizeof *file);
-    tenon_status status = tenoni_keyfile_read(file, copy, n);
-    free(copy);
-    if (status != TENON_OK)
-        CHECK_ZERO(file, sizeof *file);
-    return status;
+    OWNED char *copy = test_copy(text, n);
+    return CLEARED(tenoni_keyfile_read(file, copy, n), file);
 }
 
 tenon_status tpm_rig_use(tpm_rig *rig, const tpm_pem *pem)
@@ -232,6 +247,29 @@ tenon_status tpm_stage_list(tpm_stage *at)
     uint32_t handles[8];
     size_t n;
     return tenon_tpm_handles(at->rig.tpm, handles, 8, &n);
+}
+
+void tpm_stage_check_answers(tpm_stage *at, uint32_t code, size_t end, const tpm_flip *flips, size_t count,
+                             tenon_status (*ask)(tpm_stage *at))
+{
+    support_record record;
+    CHECK_OK(ask(at));
+    CHECK(support_transport_record(at->rig.wire, 0, &record));
+    CHECK_NUMBER(record.code, code);
+    CHECK_NUMBER(record.answer_n, end);
+    for (size_t i = 0; i < count; i++) {
+        test_about("%s", flips[i].what);
+        support_flip(at->rig.wire, support_times(code, 1, 2), flips[i].at, 1);
+        CHECK_STATUS(ask(at), flips[i].status);
+        support_transport_forget_faults(at->rig.wire);
+    }
+    for (size_t n = 0; n < end; n++) {
+        test_about("%u bytes", (unsigned)n);
+        support_cut(at->rig.wire, code, n);
+        CHECK_STATUS(ask(at), TENON_ERROR_TPM_ANSWER);
+    }
+    test_about(NULL);
+    CHECK_OK(ask(at));
 }
 
 void tpm_rig_end_child(int code)
@@ -398,16 +436,13 @@ tpm_credential tpm_rig_ek_credential_of_tpm(tpm_rig *rig, uint32_t ek, const ten
                                             const tenon_digest *secret)
 {
     enum { CC_MAKE_CREDENTIAL = 0x168 };
-    support_command command;
     support_answer answer;
     uint8_t name[TENON_NAME_SIZE];
     tpm_credential out = {.credential_n = 0};
     read_name(ak, name);
-    support_command_begin(&command, CC_MAKE_CREDENTIAL);
-    support_put32(&command, ek);
-    support_put_sized(&command, secret->bytes, sizeof secret->bytes);
-    support_put_sized(&command, name, sizeof name);
-    CHECK_NUMBER(support_command_run(rig->sw, &command, &answer), 0);
+    CHECK_NUMBER(support_run(rig->sw, &answer, CC_MAKE_CREDENTIAL, "4bb", ek, secret->bytes, sizeof secret->bytes, name,
+                             sizeof name),
+                 0);
     out.credential_n = get_whole(&answer, out.credential);
     out.encrypted_n = get_whole(&answer, out.encrypted);
     return out;

@@ -2,9 +2,6 @@
 #ifndef TPM_RIG_H
 #define TPM_RIG_H
 
-#include "tenon/activate.h"
-#include "tenon/tpm/tpm.h"
-
 #include "endorse.h"
 #include "test.h"
 #include "test_transport.h"
@@ -44,11 +41,32 @@ void tpm_rig_stop(tpm_rig *rig);
  */
 #define OWNED_RIG __attribute__((cleanup(tpm_rig_stop))) tpm_rig
 
+/* Tests with such a rig, and with a key that has an empty auth value. */
+#define TEST_RIG(test_name) TEST_WITH(test_name, tpm_rig, rig, tpm_rig_start(NULL), tpm_rig_stop)
+#define TEST_KEY(test_name)                                                                                            \
+    static void test_name##_of(tpm_rig *rig, tenon_tpm_key *key);                                                      \
+    TEST_RIG(test_name)                                                                                                \
+    {                                                                                                                  \
+        OWNED_TPM_KEY key = tpm_rig_key(rig, NULL);                                                                    \
+        test_name##_of(rig, key);                                                                                      \
+    }                                                                                                                  \
+    static void test_name##_of(tpm_rig *rig, tenon_tpm_key *key)
+
 /* With an auth value, NULL for the empty one; an AK beside a key; a key of a file; what signs with it. Never NULL. */
 tenon_tpm_key *tpm_rig_key(tpm_rig *rig, const char *auth);
 tenon_tpm_key *tpm_rig_ak(tenon_tpm_key *key);
 tenon_tpm_key *tpm_rig_loaded(tpm_rig *rig, const tpm_pem *pem);
 tenon_key *tpm_rig_view(tenon_tpm_key *key, uint32_t flags);
+
+/* Options that many tests give: sessions of a kind; the owner's auth value, "owner"; hardly any patience. */
+extern const tenon_tpm_options tpm_salted, tpm_encrypted, tpm_owner, tpm_hurried;
+
+/* Another program's object at a persistent handle: a child of a storage key, with an auth value or NULL, or such a key
+ * itself. */
+void tpm_rig_put(const tpm_rig *rig, uint32_t persistent, support_template which, const char *auth);
+
+/* How many wrong auth values the TPM has counted. */
+uint32_t tpm_rig_failed_tries(const tpm_rig *rig);
 
 /* Has the transient parent flushed that an earlier operation left; the key is loaded. */
 void tpm_rig_without_parent(tenon_tpm_key *key);
@@ -86,6 +104,7 @@ typedef struct {
 tpm_stage tpm_stage_start(const tenon_tpm_options *options, const char *auth);
 void tpm_stage_stop(tpm_stage *at);
 #define OWNED_STAGE __attribute__((cleanup(tpm_stage_stop))) tpm_stage
+#define TEST_STAGE(test_name) TEST_WITH(test_name, tpm_stage, at, tpm_stage_start(NULL, NULL), tpm_stage_stop)
 
 /* Operations on which faults are tried: the stage's key is loaded, and new objects are freed. */
 tenon_status tpm_stage_create(tpm_stage *at);
@@ -93,6 +112,17 @@ tenon_status tpm_stage_sign(tpm_stage *at);
 tenon_status tpm_stage_persist(tpm_stage *at);
 tenon_status tpm_stage_info(tpm_stage *at);
 tenon_status tpm_stage_list(tpm_stage *at);
+
+/* A bit of an answer, and what a command says whose answer has it flipped, twice. */
+typedef struct {
+    const char *what;
+    int32_t at;
+    tenon_status status;
+} tpm_flip;
+
+/* The answer to this command, of `end` bytes, is refused with each of the flips, and cut at any byte. */
+void tpm_stage_check_answers(tpm_stage *at, uint32_t code, size_t end, const tpm_flip *flips, size_t count,
+                             tenon_status (*ask)(tpm_stage *at));
 
 /*
  * Ends a fork's child with this code, by executing another program: at a normal end, valgrind would report the parent's
@@ -119,6 +149,8 @@ bool tpm_rig_category(const char *file, int line, const char *call, tenon_status
  * Its EKs of RSA-2048 (L-1) and P-384 (H-3) are persistent and have certificates in NV; there is none of P-256.
  */
 tpm_rig tpm_rig_ek_start(const tenon_tpm_options *options);
+
+#define TEST_EK(test_name) TEST_WITH(test_name, tpm_rig, rig, tpm_rig_ek_start(NULL), tpm_rig_stop)
 
 #define EK_RSA_HANDLE 0x81010001u
 #define EK_P384_HANDLE 0x81010016u

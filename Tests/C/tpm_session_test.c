@@ -75,11 +75,7 @@ static void check_over_after(void (*plan)(support_transport *wire), tenon_status
     pair_stop(&keys);
 }
 
-static void plan_truncated(support_transport *wire)
-{
-    support_truncate(wire, support_next(SUPPORT_CC_SIGN), 30);
-    support_fix_size(wire, support_next(SUPPORT_CC_SIGN));
-}
+static void plan_truncated(support_transport *wire) { support_cut(wire, SUPPORT_CC_SIGN, 30); }
 
 static void plan_stripped(support_transport *wire) { support_strip_sessions(wire, support_next(SUPPORT_CC_SIGN)); }
 static void plan_forged(support_transport *wire) { support_flip(wire, support_next(SUPPORT_CC_SIGN), 30, 1); }

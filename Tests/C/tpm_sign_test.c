@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* dup2 */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tpm_rig.h"
@@ -69,11 +67,9 @@ static bool is_high(const tenon_signature *signature)
 }
 
 /* Without the option half of them are high: forty low ones in a row would be one in 2^40. */
-TEST(tpm_sign_low_s)
+TEST_KEY(tpm_sign_low_s)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_public_key point;
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     CHECK_OK(tenon_tpm_key_public_key(key, &point));
     for (uint32_t low = 0; low < 2; low++) {
         size_t high = 0;
@@ -90,17 +86,15 @@ TEST(tpm_sign_low_s)
 }
 
 /* The capability is needed here too, and the key says what it is. */
-TEST(tpm_sign_needs_the_capability)
+TEST_KEY(tpm_sign_needs_the_capability)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_digest digest = {{1}};
     tenon_signature signature;
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     OWNED_KEY view = tpm_rig_view(key, 0);
     CHECK_STATUS(tenon_key_sign_digest(view, &signature, &digest), TENON_ERROR_DIGEST_NOT_ALLOWED);
     CHECK_OK(tenon_key_sign_client_data(view, &signature, (const uint8_t *)"{\"a\":1}", 7));
     CHECK_NUMBER(tenon_key_is_hardware(view), 1);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_SIGN), 1);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_SIGN), 1);
 }
 
 /* Nothing is ever written to stderr: not for a busy TPM, a lost one, a wrong key, or a missing node. */

@@ -8,8 +8,7 @@ enum { KEYS = 5 };
 
 TEST(tpm_slots_filled_by_others)
 {
-    static const tenon_tpm_options short_wait = {.size = sizeof short_wait, .deadline_ms = 5};
-    OWNED_RIG rig = tpm_rig_start(&short_wait);
+    OWNED_RIG rig = tpm_rig_start(&tpm_hurried);
     tpm_pem pem = tpm_rig_make(&rig);
     tenon_tpm_key *key;
     CHECK_NUMBER(support_fill_transient(rig.sw), 0);
@@ -76,145 +75,135 @@ TEST(tpm_slots_many_keys_with_auth)
 }
 
 /* Objects that the command does not need make room: a key is loaded under a parent, and another key is flushed. */
-TEST(tpm_slots_parent_is_kept)
+TEST_RIG(tpm_slots_parent_is_kept)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_key *loaded, *key;
     uint32_t others;
-    tpm_pem pem = tpm_rig_make(&rig), first = tpm_rig_make(&rig);
-    tpm_rig_again(&rig, NULL);
-    CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &others), 0);
-    CHECK_OK(tpm_rig_load(&rig, &loaded, &first));
+    tpm_pem pem = tpm_rig_make(rig), first = tpm_rig_make(rig);
+    tpm_rig_again(rig, NULL);
+    CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &others), 0);
+    CHECK_OK(tpm_rig_load(rig, &loaded, &first));
     CHECK_OK(tpm_rig_sign(loaded));
-    CHECK_NUMBER(support_transient_count(rig.sw), 2);
-    support_transport_reset_counts(rig.wire);
-    CHECK_OK(tpm_rig_load(&rig, &key, &pem));
+    CHECK_NUMBER(support_transient_count(rig->sw), 2);
+    support_transport_reset_counts(rig->wire);
+    CHECK_OK(tpm_rig_load(rig, &key, &pem));
     /* CreatePrimary, Load in vain, FlushContext, Load. */
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 4);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_LOAD), 2);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 4);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_LOAD), 2);
     CHECK_OK(tpm_rig_sign(loaded));
     CHECK_OK(tpm_rig_sign(key));
     tenon_tpm_key_free(&loaded);
     tenon_tpm_key_free(&key);
-    CHECK_NUMBER(support_flush(rig.sw, others), 0);
+    CHECK_NUMBER(support_flush(rig->sw, others), 0);
 }
 
 /* If the answer has another Name, the answer is wrong: an object that is no longer recorded is flushed. */
-TEST(tpm_slots_name_that_lies)
+TEST_KEY(tpm_slots_name_that_lies)
 {
     enum { LAST_OF_Y = 10 + 2 + 86 - 1 };
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     CHECK_OK(tpm_rig_sign(key));
     for (int i = 0; i < 4; i++) {
-        support_flip(rig.wire, support_next(SUPPORT_CC_READ_PUBLIC), LAST_OF_Y, 1);
+        support_flip(rig->wire, support_next(SUPPORT_CC_READ_PUBLIC), LAST_OF_Y, 1);
         /* The key is loaded anew: it, and its parent until the next operation. */
         CHECK_OK(tenon_tpm_key_check(key));
-        CHECK_NUMBER(support_transient_count(rig.sw), 2);
+        CHECK_NUMBER(support_transient_count(rig->sw), 2);
         CHECK_OK(tpm_rig_sign(key));
-        CHECK_NUMBER(support_transient_count(rig.sw), 1);
+        CHECK_NUMBER(support_transient_count(rig->sw), 1);
     }
-    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
+    CHECK_NUMBER(support_transport_reopens(rig->wire), 0);
 }
 
 /* A flush with an unreadable answer may not have happened. */
-TEST(tpm_slots_flush_that_nobody_can_tell)
+TEST_RIG(tpm_slots_flush_that_nobody_can_tell)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_tpm_key *key;
     for (int i = 0; i < 4; i++) {
         uint8_t garbled[10] = {0};
         test_about("round %d", i);
-        CHECK_OK(tenon_tpm_key_create(rig.tpm, &key, NULL, 0));
+        CHECK_OK(tenon_tpm_key_create(rig->tpm, &key, NULL, 0));
         CHECK_OK(tpm_rig_sign(key));
-        support_fail_code(rig.wire, support_next(SUPPORT_CC_FLUSH_CONTEXT), 0x101);
-        support_replace(rig.wire, support_next(SUPPORT_CC_FLUSH_CONTEXT), garbled, sizeof garbled);
+        support_fail_code(rig->wire, support_next(SUPPORT_CC_FLUSH_CONTEXT), 0x101);
+        support_replace(rig->wire, support_next(SUPPORT_CC_FLUSH_CONTEXT), garbled, sizeof garbled);
         tenon_tpm_key_free(&key);
-        CHECK_NUMBER(support_transient_count(rig.sw), 0);
+        CHECK_NUMBER(support_transient_count(rig->sw), 0);
     }
 }
 
 /* A flush that did happen: the next object gets its handle, and stays. */
-TEST(tpm_slots_given_anew_is_not_flushed)
+TEST_KEY(tpm_slots_given_anew_is_not_flushed)
 {
     enum { LAST_OF_Y = 10 + 2 + 86 - 1 };
     uint8_t garbled[10] = {0};
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     CHECK_OK(tpm_rig_sign(key));
-    support_flip(rig.wire, support_next(SUPPORT_CC_READ_PUBLIC), LAST_OF_Y, 1);
-    support_replace(rig.wire, support_next(SUPPORT_CC_FLUSH_CONTEXT), garbled, sizeof garbled);
+    support_flip(rig->wire, support_next(SUPPORT_CC_READ_PUBLIC), LAST_OF_Y, 1);
+    support_replace(rig->wire, support_next(SUPPORT_CC_FLUSH_CONTEXT), garbled, sizeof garbled);
     CHECK_OK(tenon_tpm_key_check(key));
-    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-    CHECK_NUMBER(support_transport_reopens(rig.wire), 0);
-    CHECK_NUMBER(support_transient_count(rig.sw), 2);
+    CHECK_NUMBER(support_transport_pending(rig->wire), 0);
+    CHECK_NUMBER(support_transport_reopens(rig->wire), 0);
+    CHECK_NUMBER(support_transient_count(rig->sw), 2);
     CHECK_OK(tpm_rig_sign(key));
 }
 
 /* If the flush failed when a key was freed, it is tried once more when the TPM is closed. */
-TEST(tpm_slots_closing_flushes_what_was_left)
+TEST_RIG(tpm_slots_closing_flushes_what_was_left)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tenon_tpm_key *key = tpm_rig_key(&rig, NULL);
+    tenon_tpm_key *key = tpm_rig_key(rig, NULL);
     CHECK_OK(tpm_rig_sign(key));
-    support_fail_code(rig.wire, support_times(SUPPORT_CC_FLUSH_CONTEXT, 1, 2), 0x101);
+    support_fail_code(rig->wire, support_times(SUPPORT_CC_FLUSH_CONTEXT, 1, 2), 0x101);
     tenon_tpm_key_free(&key);
-    CHECK_NUMBER(support_transport_pending(rig.wire), 0);
-    CHECK_NUMBER(support_transient_count(rig.sw), 1);
-    tenon_tpm_free(&rig.tpm);
-    CHECK_NUMBER(support_transient_count(rig.sw), 0);
+    CHECK_NUMBER(support_transport_pending(rig->wire), 0);
+    CHECK_NUMBER(support_transient_count(rig->sw), 1);
+    tenon_tpm_free(&rig->tpm);
+    CHECK_NUMBER(support_transient_count(rig->sw), 0);
 }
 
 /* A TPM that flushes nothing: more objects are left than can be noted. Those beyond the limit stay in the TPM, and
  * nothing else is affected. */
-TEST(tpm_slots_more_left_than_noted)
+TEST_RIG(tpm_slots_more_left_than_noted)
 {
     enum { LEFT = 20, HANDLE_AT = 13 };
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = tpm_rig_make(&rig);
+    tpm_pem pem = tpm_rig_make(rig);
     tenon_tpm_key *key;
-    support_fail_code(rig.wire, support_times(SUPPORT_CC_FLUSH_CONTEXT, 1, SUPPORT_ALWAYS), 0x101);
+    support_fail_code(rig->wire, support_times(SUPPORT_CC_FLUSH_CONTEXT, 1, SUPPORT_ALWAYS), 0x101);
     for (uint32_t i = 0; i < LEFT; i++) {
         test_about("handle %u", (unsigned)i);
-        support_flip(rig.wire, support_next(SUPPORT_CC_LOAD), HANDLE_AT, (uint8_t)(0x80 | i));
-        CHECK_OK(tpm_rig_load(&rig, &key, &pem));
+        support_flip(rig->wire, support_next(SUPPORT_CC_LOAD), HANDLE_AT, (uint8_t)(0x80 | i));
+        CHECK_OK(tpm_rig_load(rig, &key, &pem));
         tenon_tpm_key_free(&key);
-        CHECK_NUMBER(support_flush_all(rig.sw), 0);
+        CHECK_NUMBER(support_flush_all(rig->sw), 0);
     }
-    support_transport_forget_faults(rig.wire);
-    CHECK_OK(tpm_rig_use(&rig, &pem));
+    support_transport_forget_faults(rig->wire);
+    CHECK_OK(tpm_rig_use(rig, &pem));
 }
 
 /* An object whose handle is unknown, because the TPM's answer was lost: a resource manager removes it with the
  * connection. */
-TEST(tpm_slots_lost_end_in_a_reopen)
+TEST_RIG(tpm_slots_lost_end_in_a_reopen)
 {
     enum { HANDLE_AT = 10 };
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = tpm_rig_make(&rig);
-    support_transport_manage(rig.wire, true);
+    tpm_pem pem = tpm_rig_make(rig);
+    support_transport_manage(rig->wire, true);
     for (uint32_t i = 1; i <= 2; i++) {
         test_about("round %u", (unsigned)i);
-        support_flip(rig.wire, support_next(SUPPORT_CC_LOAD), HANDLE_AT, 0x01);
-        CHECK_STATUS(tpm_rig_use(&rig, &pem), TENON_ERROR_TPM_ANSWER);
+        support_flip(rig->wire, support_next(SUPPORT_CC_LOAD), HANDLE_AT, 0x01);
+        CHECK_STATUS(tpm_rig_use(rig, &pem), TENON_ERROR_TPM_ANSWER);
     }
-    CHECK_OK(tpm_rig_use(&rig, &pem));
-    CHECK(support_transport_reopens(rig.wire) >= 1);
-    CHECK_OK(tpm_rig_use(&rig, &pem));
+    CHECK_OK(tpm_rig_use(rig, &pem));
+    CHECK(support_transport_reopens(rig->wire) >= 1);
+    CHECK_OK(tpm_rig_use(rig, &pem));
 }
 
 /* The TPM first, the key after it, the view of it last. */
-TEST(tpm_slots_freed_in_any_order)
+TEST_RIG(tpm_slots_freed_in_any_order)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     tenon_signature signature;
     static const tenon_digest digest = {{1}};
-    tenon_tpm_key *key = tpm_rig_key(&rig, NULL);
+    tenon_tpm_key *key = tpm_rig_key(rig, NULL);
     tenon_key *view = tpm_rig_view(key, TENON_KEY_SIGNS_DIGESTS);
-    tenon_tpm_free(&rig.tpm);
+    tenon_tpm_free(&rig->tpm);
     tenon_tpm_key_free(&key);
-    CHECK_NUMBER(support_transport_closes(rig.wire), 0);
+    CHECK_NUMBER(support_transport_closes(rig->wire), 0);
     CHECK_OK(tenon_key_sign_digest(view, &signature, &digest));
     tenon_key_free(&view);
-    CHECK_NUMBER(support_transport_closes(rig.wire), 1);
+    CHECK_NUMBER(support_transport_closes(rig->wire), 1);
 }

@@ -3,8 +3,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,11 +56,7 @@ TEST(tpm_threads_one_key) { run_threads(test_rounds(1000, 25), false, NULL); }
 /* More keys than the TPM has slots, some with sessions. */
 TEST(tpm_threads_many_keys) { run_threads(test_rounds(60, 9), true, NULL); }
 
-TEST(tpm_threads_sessions)
-{
-    static const tenon_tpm_options encrypted = {.size = sizeof encrypted, .session = TENON_TPM_SESSION_ENCRYPTED};
-    run_threads(test_rounds(60, 9), false, &encrypted);
-}
+TEST(tpm_threads_sessions) { run_threads(test_rounds(60, 9), false, &tpm_encrypted); }
 
 /* Other calls meanwhile: the persistent copy is made and removed, the key is exported, checked, listed. */
 static void change(void *context)
@@ -90,14 +84,13 @@ static void change_or_sign(void *context)
     (atomic_fetch_add(&number, 1) % 2 == 0 ? change : sign_many)(context);
 }
 
-TEST(tpm_threads_changing_a_key)
+TEST_RIG(tpm_threads_changing_a_key)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY common = tpm_rig_key(&rig, NULL);
+    OWNED_TPM_KEY common = tpm_rig_key(rig, NULL);
     OWNED_KEY view = tpm_rig_view(common, TENON_KEY_SIGNS_DIGESTS);
-    work all = {.rig = &rig, .common = common, .view = view, .rounds = test_rounds(12, 3)};
+    work all = {.rig = rig, .common = common, .view = view, .rounds = test_rounds(12, 3)};
     test_threads(THREADS, change_or_sign, &all, 0);
-    CHECK_NUMBER(support_persistent_count(rig.sw), 0);
+    CHECK_NUMBER(support_persistent_count(rig->sw), 0);
 }
 
 static void *sign_once(void *context)
@@ -108,24 +101,23 @@ static void *sign_once(void *context)
 
 /* A key of another tool whose persistent copy somebody evicted: its parent becomes known during calls that ask for it.
  * */
-TEST(tpm_threads_parent_becomes_known)
+TEST_RIG(tpm_threads_parent_becomes_known)
 {
     static const char fact[] = "tenon-handle: 81080000\n";
-    OWNED_RIG rig = tpm_rig_start(NULL);
     tpm_pem with_handle = {.n = 0};
     pthread_t thread;
     uint8_t name[TENON_NAME_SIZE];
     size_t n;
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
+    OWNED_TPM_KEY key = tpm_rig_key(rig, NULL);
     CHECK_OK(tenon_tpm_key_persist(key, NULL));
     tpm_pem pem = tpm_rig_export(key);
     tenon_tpm_key_free(&key);
     const char *block = strstr(pem.text, "-----BEGIN");
     with_handle.n = (size_t)snprintf(with_handle.text, sizeof with_handle.text, "%s%s", fact, block);
-    CHECK_OK(tpm_rig_load(&rig, &key, &with_handle));
+    CHECK_OK(tpm_rig_load(rig, &key, &with_handle));
     CHECK_OK(tenon_tpm_key_parent_name(key, name, sizeof name, &n));
     CHECK_NUMBER(n, 0);
-    CHECK_NUMBER(support_evict(rig.sw, NULL, 0x81080000, 0x81080000), 0);
+    CHECK_NUMBER(support_evict(rig->sw, NULL, 0x81080000, 0x81080000), 0);
     CHECK_NUMBER(pthread_create(&thread, NULL, sign_once, key), 0);
     while (tenon_tpm_key_parent_name(key, name, sizeof name, &n) == TENON_OK && n == 0)
         sched_yield();
@@ -185,31 +177,29 @@ static bool sleeps(pthread_t thread, int number)
     return false;
 }
 
-TEST(tpm_threads_served_in_order)
+TEST_KEY(tpm_threads_served_in_order)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
     pthread_t threads[QUEUE];
     static waiter all[QUEUE];
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     OWNED_KEY view = tpm_rig_view(key, TENON_KEY_SIGNS_DIGESTS);
     CHECK_OK(tpm_rig_sign(key));
-    support_hold(rig.wire, support_next(SUPPORT_CC_SIGN));
+    support_hold(rig->wire, support_next(SUPPORT_CC_SIGN));
     for (int i = 0; i < QUEUE; i++) {
         all[i].view = view;
         all[i].number = (uint8_t)(i + 1);
         atomic_store(&all[i].thread, 0);
         CHECK_NUMBER(pthread_create(&threads[i], NULL, sign_number, &all[i]), 0);
         if (i == 0)
-            CHECK(support_wait_held(rig.wire, 1));
+            CHECK(support_wait_held(rig->wire, 1));
         while (atomic_load(&all[i].thread) == 0 || (i > 0 && !sleeps(threads[i], atomic_load(&all[i].thread))))
             continue;
     }
-    support_release(rig.wire);
+    support_release(rig->wire);
     for (int i = 0; i < QUEUE; i++)
         CHECK_NUMBER(pthread_join(threads[i], NULL), 0);
     for (int i = 0; i < QUEUE; i++) {
         support_record record;
-        CHECK(support_transport_record(rig.wire, (size_t)(QUEUE - 1 - i), &record));
+        CHECK(support_transport_record(rig->wire, (size_t)(QUEUE - 1 - i), &record));
         CHECK_NUMBER(record.code, SUPPORT_CC_SIGN);
         CHECK_NUMBER(record.command[29], i + 1); /* header, handle, authorization, size: the digest's first byte */
     }

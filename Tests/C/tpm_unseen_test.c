@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "tpm_rig.h"
 
 /*
@@ -9,13 +7,6 @@
  */
 
 static const uint32_t first = 0x81080000;
-
-static uint32_t failed_tries(const tpm_rig *rig)
-{
-    uint32_t counter = 99;
-    CHECK_NUMBER(support_property(rig->sw, SUPPORT_PT_LOCKOUT_COUNTER, &counter), 0);
-    return counter;
-}
 
 static tpm_pem make_persistent(tpm_rig *rig, const char *auth)
 {
@@ -32,28 +23,11 @@ static tenon_tpm_key *load(tpm_rig *rig, const tpm_pem *pem, const char *auth)
     return key;
 }
 
-/* Another object at a persistent handle: a child of a storage key, with or without a PIN, or such a key itself. */
-static void put(tpm_rig *rig, uint32_t at, support_template which, const char *pin)
-{
-    uint32_t parent, object;
-    support_blob blob;
-    CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SRK_H2, &parent), 0);
-    if (which == SUPPORT_SRK_H2 || which == SUPPORT_SRK_RSA) {
-        CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_OWNER, NULL, which, &object), 0);
-    } else {
-        CHECK_NUMBER(support_create(rig->sw, parent, which, pin, &blob), 0);
-        CHECK_NUMBER(support_load(rig->sw, parent, &blob, &object), 0);
-    }
-    CHECK_NUMBER(support_evict(rig->sw, NULL, object, at), 0);
-    CHECK_NUMBER(support_flush(rig->sw, object), 0);
-    CHECK_NUMBER(support_flush(rig->sw, parent), 0);
-}
-
 /* In the place of the copy. */
 static void replace(tpm_rig *rig, support_template which, const char *pin)
 {
     CHECK_NUMBER(support_evict(rig->sw, NULL, first, first), 0);
-    put(rig, first, which, pin);
+    tpm_rig_put(rig, first, which, pin);
 }
 
 /* The key signs by its blob; what is at the handle stays there, and is not tried again. */
@@ -72,13 +46,12 @@ TEST(tpm_unseen_copy_of_another_kind)
     static const support_template kinds[] = {SUPPORT_SIGNING,       SUPPORT_SIGNING_FOREIGN,
                                              SUPPORT_SIGNING_ECDSA, SUPPORT_SIGNING_RESTRICTED,
                                              SUPPORT_SRK_H2,        SUPPORT_SRK_RSA};
-    static const tenon_tpm_options salted = {.size = sizeof salted, .session = TENON_TPM_SESSION_SALTED};
     for (size_t i = 0; i < 2 * COUNT(kinds); i++) {
-        OWNED_RIG rig = tpm_rig_start(i < COUNT(kinds) ? NULL : &salted);
+        OWNED_RIG rig = tpm_rig_start(i < COUNT(kinds) ? NULL : &tpm_salted);
         tpm_pem pem = make_persistent(&rig, NULL);
         test_about("kind %u", (unsigned)i);
         replace(&rig, kinds[i % COUNT(kinds)], NULL);
-        tpm_rig_again(&rig, i < COUNT(kinds) ? NULL : &salted);
+        tpm_rig_again(&rig, i < COUNT(kinds) ? NULL : &tpm_salted);
         OWNED_TPM_KEY key = load(&rig, &pem, NULL);
         check_dropped(&rig, key);
     }
@@ -94,16 +67,16 @@ TEST(tpm_unseen_copy_with_a_pin)
         replace(&rig, SUPPORT_SIGNING_DA, "nobody's");
         tpm_rig_again(&rig, NULL);
         tenon_tpm_key *key = load(&rig, &pem, auth);
-        CHECK_NUMBER(failed_tries(&rig), 0);
+        CHECK_NUMBER(tpm_rig_failed_tries(&rig), 0);
         check_dropped(&rig, key);
-        CHECK_NUMBER(failed_tries(&rig), 1);
+        CHECK_NUMBER(tpm_rig_failed_tries(&rig), 1);
         pem = tpm_rig_export(key);
         tenon_tpm_key_free(&key);
         tpm_rig_again(&rig, NULL);
         key = load(&rig, &pem, auth);
         CHECK_OK(tpm_rig_sign(key));
         tenon_tpm_key_free(&key);
-        CHECK_NUMBER(failed_tries(&rig), 1);
+        CHECK_NUMBER(tpm_rig_failed_tries(&rig), 1);
     }
 }
 
@@ -125,20 +98,19 @@ TEST(tpm_unseen_copy_and_a_lost_answer)
         else
             support_fail_code(rig.wire, support_next(SUPPORT_CC_SIGN), 0x902);
         check_dropped(&rig, key);
-        CHECK(failed_tries(&rig) <= 1);
+        CHECK(tpm_rig_failed_tries(&rig) <= 1);
         CHECK_NUMBER(support_transport_pending(rig.wire), 0);
     }
 }
 
 /* A TPM in lockout says so of the other key; ours has no such protection. */
-TEST(tpm_unseen_copy_in_lockout)
+TEST_RIG(tpm_unseen_copy_in_lockout)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = make_persistent(&rig, NULL);
-    replace(&rig, SUPPORT_SIGNING_DA, "nobody's");
-    CHECK_NUMBER(support_lock_out(rig.sw, NULL, NULL), 0);
-    tpm_rig_again(&rig, NULL);
-    OWNED_TPM_KEY key = load(&rig, &pem, NULL);
+    tpm_pem pem = make_persistent(rig, NULL);
+    replace(rig, SUPPORT_SIGNING_DA, "nobody's");
+    CHECK_NUMBER(support_lock_out(rig->sw, NULL, NULL), 0);
+    tpm_rig_again(rig, NULL);
+    OWNED_TPM_KEY key = load(rig, &pem, NULL);
     tenon_status status = tpm_rig_sign(key);
     CHECK(status == TENON_OK || tenon_status_category(status) == TENON_CATEGORY_AUTH);
     CHECK_OK(tenon_tpm_key_check(key));
@@ -147,68 +119,63 @@ TEST(tpm_unseen_copy_in_lockout)
 }
 
 /* A wrong auth value of our own key is the caller's mistake: it is tried once, and the copy stays. */
-TEST(tpm_unseen_copy_and_a_wrong_value)
+TEST_RIG(tpm_unseen_copy_and_a_wrong_value)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = make_persistent(&rig, "auth");
-    tpm_rig_again(&rig, NULL);
-    OWNED_TPM_KEY key = load(&rig, &pem, "wrong");
+    tpm_pem pem = make_persistent(rig, "auth");
+    tpm_rig_again(rig, NULL);
+    OWNED_TPM_KEY key = load(rig, &pem, "wrong");
     CHECK_CATEGORY(tpm_rig_sign(key), TENON_CATEGORY_AUTH);
     CHECK_NUMBER(tenon_tpm_key_handle(key), first);
-    CHECK_NUMBER(failed_tries(&rig), 0);
+    CHECK_NUMBER(tpm_rig_failed_tries(rig), 0);
 }
 
 /* Once it was ours, each signature is one command, also after one that was not verified. */
-TEST(tpm_unseen_copy_is_ours)
+TEST_RIG(tpm_unseen_copy_is_ours)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    tpm_pem pem = make_persistent(&rig, NULL);
-    tpm_rig_again(&rig, NULL);
-    OWNED_TPM_KEY key = load(&rig, &pem, NULL);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), 0);
+    tpm_pem pem = make_persistent(rig, NULL);
+    tpm_rig_again(rig, NULL);
+    OWNED_TPM_KEY key = load(rig, &pem, NULL);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), 0);
     for (uint32_t i = 1; i <= 3; i++) {
         CHECK_OK(tpm_rig_sign(key));
-        CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_ANY), i);
+        CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_ANY), i);
     }
     CHECK_NUMBER(tenon_tpm_key_handle(key), first);
 }
 
 /* The storage key was exchanged for another, for a key that stores nothing, or for one with a PIN that counts. */
-TEST(tpm_unseen_parent_exchanged)
+TEST_RIG(tpm_unseen_parent_exchanged)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
-    tpm_pem pem = tpm_rig_make(&rig);
+    CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
+    tpm_pem pem = tpm_rig_make(rig);
     for (int i = 0; i < 4; i++) {
         test_about("round %d", i);
-        CHECK_NUMBER(support_evict_srk(rig.sw, NULL), 0);
+        CHECK_NUMBER(support_evict_srk(rig->sw, NULL), 0);
         if (i == 1)
-            CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_H2), 0);
+            CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_H2), 0);
         if (i > 1)
-            put(&rig, SUPPORT_HANDLE_SRK, i == 3 ? SUPPORT_SIGNING_DA : SUPPORT_SIGNING, i == 3 ? "pin" : NULL);
-        tpm_rig_again(&rig, NULL);
-        OWNED_TPM_KEY key = tpm_rig_loaded(&rig, &pem);
+            tpm_rig_put(rig, SUPPORT_HANDLE_SRK, i == 3 ? SUPPORT_SIGNING_DA : SUPPORT_SIGNING, i == 3 ? "pin" : NULL);
+        tpm_rig_again(rig, NULL);
+        OWNED_TPM_KEY key = tpm_rig_loaded(rig, &pem);
         for (int n = 0; n < 3; n++) {
             CHECK_OK(tpm_rig_sign(key));
-            support_flush_all(rig.sw);
+            support_flush_all(rig->sw);
         }
-        CHECK(failed_tries(&rig) <= (i == 3 ? 1 : 0));
+        CHECK(tpm_rig_failed_tries(rig) <= (i == 3 ? 1 : 0));
         if (i == 0)
-            CHECK_NUMBER(support_persist_srk(rig.sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
+            CHECK_NUMBER(support_persist_srk(rig->sw, NULL, SUPPORT_SRK_PROVISIONING), 0);
     }
 }
 
 /* The primary of one operation serves the next; when that does not need it, it goes. */
-TEST(tpm_unseen_primary_is_kept)
+TEST_KEY(tpm_unseen_primary_is_kept)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     OWNED_TPM_KEY ak = NULL;
-    CHECK_NUMBER(COMMANDS(rig, tenon_tpm_ak_create(key, &ak)), 2);
-    CHECK_NUMBER(support_transport_count(rig.wire, SUPPORT_CC_CREATE_PRIMARY), 0);
-    CHECK_NUMBER(support_transient_count(rig.sw), 3);
+    CHECK_NUMBER(COMMANDS(*rig, tenon_tpm_ak_create(key, &ak)), 2);
+    CHECK_NUMBER(support_transport_count(rig->wire, SUPPORT_CC_CREATE_PRIMARY), 0);
+    CHECK_NUMBER(support_transient_count(rig->sw), 3);
     CHECK_OK(tpm_rig_sign(key));
-    CHECK_NUMBER(support_transient_count(rig.sw), 2);
+    CHECK_NUMBER(support_transient_count(rig->sw), 2);
 }
 
 /* A TPM that lost it, as one that was reset, or that is another one by now. */
@@ -232,36 +199,31 @@ TEST(tpm_unseen_primary_is_lost)
 }
 
 /* Somebody's signing key has the handle of the primary that was lost: it is not taken for a parent. */
-TEST(tpm_unseen_primary_is_something_else)
+TEST_KEY(tpm_unseen_primary_is_something_else)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
-    OWNED_TPM_KEY ak = NULL;
     uint32_t other;
-    CHECK_NUMBER(support_flush_all(rig.sw), 0);
+    CHECK_NUMBER(support_flush_all(rig->sw), 0);
     for (int i = 0; i < 2; i++)
-        CHECK_NUMBER(support_create_primary(rig.sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SIGNING, &other), 0);
-    CHECK_OK(tenon_tpm_ak_create(key, &ak));
-    support_flush_all(rig.sw);
+        CHECK_NUMBER(support_create_primary(rig->sw, SUPPORT_RH_OWNER, NULL, SUPPORT_SIGNING, &other), 0);
+    OWNED_TPM_KEY ak = tpm_rig_ak(key);
+    support_flush_all(rig->sw);
     CHECK_OK(tpm_rig_sign(key));
 }
 
 /* The transport was opened again, perhaps to another TPM: what a caller kept of the one before is not good any more. */
-TEST(tpm_unseen_connection)
+TEST_KEY(tpm_unseen_connection)
 {
-    OWNED_RIG rig = tpm_rig_start(NULL);
-    OWNED_TPM_KEY key = tpm_rig_key(&rig, NULL);
     CHECK_OK(tpm_rig_sign(key));
-    uint32_t before = tenon_tpm_connection(rig.tpm);
+    uint32_t before = tenon_tpm_connection(rig->tpm);
     CHECK_OK(tpm_rig_sign(key));
-    CHECK_NUMBER(tenon_tpm_connection(rig.tpm), before);
-    support_fail_before(rig.wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
+    CHECK_NUMBER(tenon_tpm_connection(rig->tpm), before);
+    support_fail_before(rig->wire, support_next(SUPPORT_CC_SIGN), TENON_ERROR_TPM_TRANSPORT);
     CHECK_OK(tpm_rig_sign(key));
-    CHECK(tenon_tpm_connection(rig.tpm) != before);
-    before = tenon_tpm_connection(rig.tpm);
-    support_flush_all(rig.sw);
+    CHECK(tenon_tpm_connection(rig->tpm) != before);
+    before = tenon_tpm_connection(rig->tpm);
+    support_flush_all(rig->sw);
     CHECK_OK(tpm_rig_sign(key));
-    CHECK(tenon_tpm_connection(rig.tpm) != before);
+    CHECK(tenon_tpm_connection(rig->tpm) != before);
     CHECK_NUMBER(tenon_tpm_connection(NULL), 0);
     CHECK_NUMBER(tenon_tpm_key_handle(NULL), 0);
 }

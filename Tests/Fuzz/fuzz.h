@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "owned.h"
+#include "tenon/status.h"
 
 /*
  * A target states what must hold for every input; libFuzzer looks for one for which it does not. There are no
@@ -60,6 +61,13 @@ static inline bool fuzz_all(const void *bytes, size_t n, uint8_t value)
         if (byte[i] != value)
             return false;
     return true;
+}
+
+/* A text or bytes of another form are refused as such, and their output is zeros. */
+static inline bool fuzz_refused(tenon_status status, const void *out, size_t n)
+{
+    MUST(status == TENON_OK || (tenon_status_category(status) == TENON_CATEGORY_FORMAT && fuzz_all(out, n, 0)));
+    return status != TENON_OK;
 }
 
 #endif

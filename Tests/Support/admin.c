@@ -5,16 +5,11 @@
 
 #include "wire.h"
 
-enum { CAP_HANDLES = 1, CAP_PROPERTIES = 6, HANDLES_AT_ONCE = 64, ALG_SHA256 = 0xB };
+enum { CAP_HANDLES = 1, CAP_PROPERTIES = 6, HANDLES_AT_ONCE = 64, ALG_SHA256 = 0xB, ALG_NULL = 0x10, SE_HMAC = 0 };
 
 static uint32_t get_capability(support_swtpm *tpm, uint32_t what, uint32_t property, uint32_t n, support_answer *answer)
 {
-    support_command command;
-    support_command_begin(&command, SUPPORT_CC_GET_CAPABILITY);
-    support_put32(&command, what);
-    support_put32(&command, property);
-    support_put32(&command, n);
-    return support_command_run(tpm, &command, answer);
+    return support_run(tpm, answer, SUPPORT_CC_GET_CAPABILITY, "444", what, property, n);
 }
 
 uint32_t support_handles(support_swtpm *tpm, uint32_t first, uint32_t *out, size_t n, size_t *written)
@@ -23,14 +18,13 @@ uint32_t support_handles(support_swtpm *tpm, uint32_t first, uint32_t *out, size
     uint32_t at = first, more = 1, rc = 0;
     *written = 0;
     while (more != 0 && rc == 0) {
-        uint32_t count, i;
         rc = get_capability(tpm, CAP_HANDLES, at, HANDLES_AT_ONCE, &answer);
         if (rc != 0)
             break;
         more = support_get8(&answer);
         support_get32(&answer);
-        count = support_get32(&answer);
-        for (i = 0; i < count && !answer.bad; i++) {
+        uint32_t count = support_get32(&answer);
+        for (uint32_t i = 0; i < count && !answer.bad; i++) {
             at = support_get32(&answer);
             if (*written < n)
                 out[*written] = at;
@@ -62,19 +56,15 @@ uint32_t support_persistent_count(support_swtpm *tpm) { return count_handles(tpm
 
 uint32_t support_flush(support_swtpm *tpm, uint32_t handle)
 {
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, SUPPORT_CC_FLUSH_CONTEXT);
-    support_put32(&command, handle);
-    return support_command_run(tpm, &command, &answer);
+    return support_run(tpm, NULL, SUPPORT_CC_FLUSH_CONTEXT, "4", handle);
 }
 
 static uint32_t flush_kind(support_swtpm *tpm, uint32_t first)
 {
     uint32_t handles[HANDLES_AT_ONCE];
-    size_t n, i;
+    size_t n;
     uint32_t rc = support_handles(tpm, first, handles, HANDLES_AT_ONCE, &n);
-    for (i = 0; i < n && i < HANDLES_AT_ONCE && rc == 0; i++)
+    for (size_t i = 0; i < n && i < HANDLES_AT_ONCE && rc == 0; i++)
         rc = support_flush(tpm, handles[i]);
     return rc;
 }
@@ -103,26 +93,20 @@ uint32_t support_property(support_swtpm *tpm, uint32_t property, uint32_t *value
     return answer.bad ? SUPPORT_RC_NONE : 0;
 }
 
-static uint32_t start_session(support_swtpm *tpm)
+uint32_t support_session_start(support_swtpm *tpm, uint32_t kind, uint32_t hash, uint32_t *session)
 {
     static const uint8_t nonce[16] = {0};
-    support_command command;
     support_answer answer;
-    support_command_begin(&command, SUPPORT_CC_START_AUTH_SESSION);
-    support_put32(&command, SUPPORT_RH_NULL);
-    support_put32(&command, SUPPORT_RH_NULL);
-    support_put_sized(&command, nonce, sizeof nonce);
-    support_put_sized(&command, NULL, 0);
-    support_put8(&command, 0); /* HMAC */
-    support_put16(&command, 0x10);
-    support_put16(&command, ALG_SHA256);
-    return support_command_run(tpm, &command, &answer);
+    uint32_t rc = support_run(tpm, &answer, SUPPORT_CC_START_AUTH_SESSION, "44b0122", SUPPORT_RH_NULL, SUPPORT_RH_NULL,
+                              nonce, sizeof nonce, kind, ALG_NULL, hash);
+    *session = rc == 0 ? support_get32(&answer) : 0;
+    return rc;
 }
 
 uint32_t support_fill_sessions(support_swtpm *tpm)
 {
-    uint32_t rc;
-    while ((rc = start_session(tpm)) == 0)
+    uint32_t session, rc;
+    while ((rc = support_session_start(tpm, SE_HMAC, ALG_SHA256, &session)) == 0)
         continue;
     return rc == 0x903 ? 0 : rc;
 }
@@ -135,58 +119,29 @@ uint32_t support_fill_transient(support_swtpm *tpm)
     return rc == 0x902 ? 0 : rc;
 }
 
-/* Most of an administrator's commands: one handle, its auth value, at most a few parameters. */
-static void begin(support_command *command, uint32_t code, uint32_t by, const char *auth)
-{
-    support_command_begin(command, code);
-    support_put32(command, by);
-    support_password(command, auth);
-}
-
 uint32_t support_clear(support_swtpm *tpm, uint32_t by, const char *auth)
 {
-    support_command command;
-    support_answer answer;
-    begin(&command, SUPPORT_CC_CLEAR, by, auth);
-    return support_command_run(tpm, &command, &answer);
+    return support_run(tpm, NULL, SUPPORT_CC_CLEAR, "4p", by, auth);
 }
 
 uint32_t support_clear_control(support_swtpm *tpm, uint32_t by, const char *auth, bool disable)
 {
-    support_command command;
-    support_answer answer;
-    begin(&command, SUPPORT_CC_CLEAR_CONTROL, by, auth);
-    support_put8(&command, disable);
-    return support_command_run(tpm, &command, &answer);
+    return support_run(tpm, NULL, SUPPORT_CC_CLEAR_CONTROL, "4p1", by, auth, (uint32_t)disable);
 }
 
 uint32_t support_change_auth(support_swtpm *tpm, uint32_t hierarchy, const char *old, const char *fresh)
 {
-    support_command command;
-    support_answer answer;
-    begin(&command, SUPPORT_CC_HIERARCHY_CHANGE_AUTH, hierarchy, old);
-    support_put_text(&command, fresh);
-    return support_command_run(tpm, &command, &answer);
+    return support_run(tpm, NULL, SUPPORT_CC_HIERARCHY_CHANGE_AUTH, "4pt", hierarchy, old, fresh);
 }
 
 uint32_t support_hierarchy_control(support_swtpm *tpm, uint32_t hierarchy, bool on)
 {
-    support_command command;
-    support_answer answer;
-    begin(&command, SUPPORT_CC_HIERARCHY_CONTROL, SUPPORT_RH_PLATFORM, NULL);
-    support_put32(&command, hierarchy);
-    support_put8(&command, on);
-    return support_command_run(tpm, &command, &answer);
+    return support_run(tpm, NULL, SUPPORT_CC_HIERARCHY_CONTROL, "4e41", SUPPORT_RH_PLATFORM, hierarchy, (uint32_t)on);
 }
 
 uint32_t support_lockout_parameters(support_swtpm *tpm, const char *lockout_auth, uint32_t max_tries,
                                     uint32_t interval_s, uint32_t recovery_s)
 {
-    support_command command;
-    support_answer answer;
-    begin(&command, SUPPORT_CC_DICTIONARY_ATTACK_PARAMETERS, SUPPORT_RH_LOCKOUT, lockout_auth);
-    support_put32(&command, max_tries);
-    support_put32(&command, interval_s);
-    support_put32(&command, recovery_s);
-    return support_command_run(tpm, &command, &answer);
+    return support_run(tpm, NULL, SUPPORT_CC_DICTIONARY_ATTACK_PARAMETERS, "4p444", SUPPORT_RH_LOCKOUT, lockout_auth,
+                       max_tries, interval_s, recovery_s);
 }

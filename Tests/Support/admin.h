@@ -24,6 +24,9 @@ uint32_t support_persistent_count(support_swtpm *tpm);
 uint32_t support_flush(support_swtpm *tpm, uint32_t handle);
 uint32_t support_flush_all(support_swtpm *tpm); /* transient objects and sessions */
 
+/* A session of a kind (TPM_SE) that is neither bound nor salted. */
+uint32_t support_session_start(support_swtpm *tpm, uint32_t kind, uint32_t hash, uint32_t *session);
+
 /* A property of the TPM: SUPPORT_PT_*. */
 uint32_t support_property(support_swtpm *tpm, uint32_t property, uint32_t *value);
 

@@ -46,9 +46,8 @@ static tenon_status exchange(void *context, uint8_t *answer, size_t size, size_t
 {
     support_canned *canned = context;
     uint32_t code = n < HEADER ? 0 : support_fetch32(command + 6);
-    size_t i;
     canned->count++;
-    for (i = 0; i < canned->n; i++) {
+    for (size_t i = 0; i < canned->n; i++) {
         if (canned->answers[i].code != code || canned->answers[i].n > size)
             continue;
         memcpy(answer, canned->answers[i].bytes, canned->answers[i].n);

@@ -97,23 +97,11 @@ void support_ek_template(support_ek which, support_public *out)
 uint32_t support_ek_create_by(support_swtpm *tpm, const support_public *template, uint32_t *handle,
                               support_public *area)
 {
-    support_command command;
     support_answer answer;
-    uint32_t rc;
-    *handle = 0;
-    support_command_begin(&command, SUPPORT_CC_CREATE_PRIMARY);
-    support_put32(&command, SUPPORT_RH_ENDORSEMENT);
-    support_password(&command, NULL);
-    support_put16(&command, 4);
-    support_put32(&command, 0);
-    support_put_sized(&command, template->bytes, template->n);
-    support_put16(&command, 0);
-    support_put32(&command, 0);
-    rc = support_command_run(tpm, &command, &answer);
-    if (rc != 0)
-        return rc;
-    *handle = support_get32(&answer);
-    return support_read_public(tpm, *handle, area);
+    uint32_t rc = support_run(tpm, &answer, SUPPORT_CC_CREATE_PRIMARY, "4e24b04", SUPPORT_RH_ENDORSEMENT, 4u, 0u,
+                              template->bytes, template->n, 0u);
+    *handle = rc == 0 ? support_get32(&answer) : 0;
+    return rc == 0 ? support_read_public(tpm, *handle, area) : rc;
 }
 
 uint32_t support_ek_create(support_swtpm *tpm, support_ek which, uint32_t *handle, support_public *area)
@@ -147,48 +135,18 @@ size_t support_ek_key(support_ek which, const support_public *area, uint8_t *out
 
 uint32_t support_policy_session(support_swtpm *tpm, uint32_t hash, uint32_t *session)
 {
-    static const uint8_t nonce[16] = {0};
-    support_command command;
-    support_answer answer;
-    uint32_t rc;
-    support_command_begin(&command, SUPPORT_CC_START_AUTH_SESSION);
-    support_put32(&command, SUPPORT_RH_NULL);
-    support_put32(&command, SUPPORT_RH_NULL);
-    support_put_sized(&command, nonce, sizeof nonce);
-    support_put_sized(&command, NULL, 0);
-    support_put8(&command, SE_POLICY);
-    support_put16(&command, ALG_NULL);
-    support_put16(&command, hash);
-    rc = support_command_run(tpm, &command, &answer);
-    *session = rc == 0 ? support_get32(&answer) : 0;
-    return rc;
+    return support_session_start(tpm, SE_POLICY, hash, session);
 }
 
 static uint32_t policy_secret(support_swtpm *tpm, uint32_t session, const char *auth)
 {
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, SUPPORT_CC_POLICY_SECRET);
-    support_put32(&command, SUPPORT_RH_ENDORSEMENT);
-    support_put32(&command, session);
-    support_password(&command, auth);
-    support_put16(&command, 0); /* nonceTPM */
-    support_put16(&command, 0); /* cpHashA */
-    support_put16(&command, 0); /* policyRef */
-    support_put32(&command, 0); /* expiration */
-    return support_command_run(tpm, &command, &answer);
+    /* nonceTPM, cpHashA, policyRef, expiration */
+    return support_run(tpm, NULL, SUPPORT_CC_POLICY_SECRET, "44p0004", SUPPORT_RH_ENDORSEMENT, session, auth, 0u);
 }
 
 static uint32_t policy_or(support_swtpm *tpm, uint32_t session, const policies *policy)
 {
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, CC_POLICY_OR);
-    support_put32(&command, session);
-    support_put32(&command, 2);
-    support_put_sized(&command, policy->a, policy->n);
-    support_put_sized(&command, policy->c, policy->n);
-    return support_command_run(tpm, &command, &answer);
+    return support_run(tpm, NULL, CC_POLICY_OR, "44bb", session, 2u, policy->a, policy->n, policy->c, policy->n);
 }
 
 uint32_t support_ek_session(support_swtpm *tpm, support_ek which, const char *endorsement_auth, uint32_t *session)
@@ -209,24 +167,15 @@ uint32_t support_activate_by(support_swtpm *tpm, support_ek which, uint32_t obje
                              uint32_t ek, const uint8_t *credential, size_t credential_n, const uint8_t *encrypted,
                              size_t encrypted_n, uint8_t *secret, size_t size, size_t *written)
 {
-    support_command command;
     support_answer answer;
     uint32_t session;
     uint32_t rc = support_ek_session(tpm, which, NULL, &session);
     *written = 0;
     if (rc != 0)
         return rc;
-    support_command_begin(&command, SUPPORT_CC_ACTIVATE_CREDENTIAL);
-    support_put32(&command, object);
-    support_put32(&command, ek);
-    if (object_session == 0)
-        support_password(&command, NULL);
-    else
-        support_session(&command, object_session);
-    support_session(&command, session);
-    support_put(&command, credential, credential_n);
-    support_put(&command, encrypted, encrypted_n);
-    rc = support_command_run(tpm, &command, &answer);
+    uint32_t object_by = object_session == 0 ? SUPPORT_RS_PASSWORD : object_session;
+    rc = support_run(tpm, &answer, SUPPORT_CC_ACTIVATE_CREDENTIAL, "44ssrr", object, ek, object_by, session, credential,
+                     credential_n, encrypted, encrypted_n);
     if (rc != 0) {
         support_flush(tpm, session);
         return rc;

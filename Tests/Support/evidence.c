@@ -36,7 +36,7 @@ void support_bytes_pad(support_bytes *out, size_t n)
     out->n += n;
 }
 
-static void add_number(support_bytes *out, uint64_t number, size_t n)
+void support_bytes_number(support_bytes *out, uint64_t number, size_t n)
 {
     while (n-- > 0) {
         const uint8_t byte = (uint8_t)(number >> 8 * n);
@@ -46,9 +46,9 @@ static void add_number(support_bytes *out, uint64_t number, size_t n)
 
 static void add_part(support_bytes *out, const support_bytes *part) { support_bytes_add(out, part->bytes, part->n); }
 
-static void add_sized(support_bytes *out, const support_bytes *part)
+void support_bytes_sized(support_bytes *out, const support_bytes *part)
 {
-    add_number(out, part->n, 2);
+    support_bytes_number(out, part->n, 2);
     add_part(out, part);
 }
 
@@ -78,13 +78,13 @@ support_area support_area_of(const uint8_t *point, uint32_t attributes, bool att
 support_bytes support_area_write(const support_area *area)
 {
     support_bytes out = {.n = 0};
-    add_number(&out, area->type, 2);
-    add_number(&out, area->name_algorithm, 2);
-    add_number(&out, area->attributes, 4);
-    add_sized(&out, &area->policy);
+    support_bytes_number(&out, area->type, 2);
+    support_bytes_number(&out, area->name_algorithm, 2);
+    support_bytes_number(&out, area->attributes, 4);
+    support_bytes_sized(&out, &area->policy);
     add_part(&out, &area->parameters);
-    add_sized(&out, &area->x);
-    add_sized(&out, &area->y);
+    support_bytes_sized(&out, &area->x);
+    support_bytes_sized(&out, &area->y);
     add_part(&out, &area->tail);
     return out;
 }
@@ -117,15 +117,15 @@ support_attest support_attest_of(const support_bytes *area, const uint8_t *nonce
 support_bytes support_attest_write(const support_attest *attest)
 {
     support_bytes out = {.n = 0};
-    add_number(&out, attest->magic, 4);
-    add_number(&out, attest->type, 2);
-    add_sized(&out, &attest->signer);
-    add_sized(&out, &attest->extra);
+    support_bytes_number(&out, attest->magic, 4);
+    support_bytes_number(&out, attest->type, 2);
+    support_bytes_sized(&out, &attest->signer);
+    support_bytes_sized(&out, &attest->extra);
     support_bytes_add(&out, attest->clock, sizeof attest->clock);
-    add_number(&out, attest->safe, 1);
-    add_number(&out, attest->firmware, 8);
-    add_sized(&out, &attest->name);
-    add_sized(&out, &attest->qualified);
+    support_bytes_number(&out, attest->safe, 1);
+    support_bytes_number(&out, attest->firmware, 8);
+    support_bytes_sized(&out, &attest->name);
+    support_bytes_sized(&out, &attest->qualified);
     add_part(&out, &attest->tail);
     return out;
 }
@@ -141,8 +141,8 @@ support_ecdsa support_ecdsa_of(const uint8_t *raw)
 support_bytes support_ecdsa_write(const support_ecdsa *signature)
 {
     support_bytes out = signature->head;
-    add_sized(&out, &signature->r);
-    add_sized(&out, &signature->s);
+    support_bytes_sized(&out, &signature->r);
+    support_bytes_sized(&out, &signature->s);
     add_part(&out, &signature->tail);
     return out;
 }

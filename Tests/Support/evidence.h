@@ -26,7 +26,9 @@ typedef struct {
 
 void support_bytes_set(support_bytes *out, const void *bytes, size_t n);
 void support_bytes_add(support_bytes *out, const void *bytes, size_t n);
-void support_bytes_pad(support_bytes *out, size_t n); /* appends n bytes A5 */
+void support_bytes_pad(support_bytes *out, size_t n);                     /* appends n bytes A5 */
+void support_bytes_number(support_bytes *out, uint64_t number, size_t n); /* of n bytes, big-endian */
+void support_bytes_sized(support_bytes *out, const support_bytes *part);  /* a TPM2B */
 
 /* Part 1, 16: 000b and the SHA-256 of a followed by b; b may be NULL. */
 support_bytes support_object_name(const support_bytes *a, const support_bytes *b);

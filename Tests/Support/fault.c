@@ -65,10 +65,9 @@ static size_t handles_in_answer(uint32_t code)
 static size_t strip(uint8_t *answer, size_t n, uint32_t code)
 {
     size_t at = HEADER + handles_in_answer(code);
-    size_t parameters;
     if (n < at + 4 || answer[1] != 2)
         return n;
-    parameters = support_fetch32(answer + at);
+    size_t parameters = support_fetch32(answer + at);
     if (parameters > n - at - 4)
         return n;
     memmove(answer + at, answer + at + 4, parameters);

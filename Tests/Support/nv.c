@@ -9,32 +9,13 @@ enum { ALG_SHA256 = 0xB, AT_ONCE = 1024 };
 
 static uint32_t define(support_swtpm *tpm, uint32_t index, size_t n)
 {
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, SUPPORT_CC_NV_DEFINE_SPACE);
-    support_put32(&command, SUPPORT_RH_PLATFORM);
-    support_password(&command, NULL);
-    support_put16(&command, 0);
-    support_put16(&command, 14);
-    support_put32(&command, index);
-    support_put16(&command, ALG_SHA256);
-    support_put32(&command, EK_CERTIFICATE);
-    support_put16(&command, 0);
-    support_put16(&command, (uint32_t)n);
-    return support_command_run(tpm, &command, &answer);
+    return support_run(tpm, NULL, SUPPORT_CC_NV_DEFINE_SPACE, "4e0242402", SUPPORT_RH_PLATFORM, 14u, index, ALG_SHA256,
+                       EK_CERTIFICATE, (uint32_t)n);
 }
 
 static uint32_t write_part(support_swtpm *tpm, uint32_t index, const uint8_t *bytes, size_t n, size_t offset)
 {
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, SUPPORT_CC_NV_WRITE);
-    support_put32(&command, SUPPORT_RH_PLATFORM);
-    support_put32(&command, index);
-    support_password(&command, NULL);
-    support_put_sized(&command, bytes, n);
-    support_put16(&command, (uint32_t)offset);
-    return support_command_run(tpm, &command, &answer);
+    return support_run(tpm, NULL, SUPPORT_CC_NV_WRITE, "44eb2", SUPPORT_RH_PLATFORM, index, bytes, n, (uint32_t)offset);
 }
 
 uint32_t support_nv_write(support_swtpm *tpm, uint32_t index, const uint8_t *bytes, size_t n)
@@ -51,11 +32,5 @@ uint32_t support_nv_write(support_swtpm *tpm, uint32_t index, const uint8_t *byt
 
 uint32_t support_nv_remove(support_swtpm *tpm, uint32_t index)
 {
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, SUPPORT_CC_NV_UNDEFINE_SPACE);
-    support_put32(&command, SUPPORT_RH_PLATFORM);
-    support_put32(&command, index);
-    support_password(&command, NULL);
-    return support_command_run(tpm, &command, &answer);
+    return support_run(tpm, NULL, SUPPORT_CC_NV_UNDEFINE_SPACE, "44e", SUPPORT_RH_PLATFORM, index);
 }

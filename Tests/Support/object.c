@@ -7,33 +7,22 @@
 enum { ALG_SHA256 = 0xB, ALG_ECDSA = 0x18, TAG_HASHCHECK = 0x8024, TRIES_TO_LOCK = 40 };
 
 /* Create and CreatePrimary: TPM2B_SENSITIVE_CREATE, public, outsideInfo, creationPCR. */
-static void put_new_object(support_command *command, support_template which, const char *auth)
+static uint32_t run_create(support_swtpm *tpm, support_answer *answer, uint32_t code, uint32_t parent,
+                           const char *parent_auth, support_template which, const char *auth)
 {
     support_public area;
     size_t n = auth == NULL ? 0 : strlen(auth);
     support_template_public(which, &area);
-    support_put16(command, (uint32_t)(4 + n));
-    support_put_text(command, auth);
-    support_put16(command, 0);
-    support_put_sized(command, area.bytes, area.n);
-    support_put16(command, 0);
-    support_put32(command, 0);
+    return support_run(tpm, answer, code, "4p2t0b04", parent, parent_auth, (uint32_t)(4 + n), auth, area.bytes, area.n,
+                       0u);
 }
 
 static uint32_t create_primary(support_swtpm *tpm, uint32_t hierarchy, const char *auth, support_template which,
                                const char *object_auth, uint32_t *handle)
 {
-    support_command command;
     support_answer answer;
-    uint32_t rc;
-    *handle = 0;
-    support_command_begin(&command, SUPPORT_CC_CREATE_PRIMARY);
-    support_put32(&command, hierarchy);
-    support_password(&command, auth);
-    put_new_object(&command, which, object_auth);
-    rc = support_command_run(tpm, &command, &answer);
-    if (rc == 0)
-        *handle = support_get32(&answer);
+    uint32_t rc = run_create(tpm, &answer, SUPPORT_CC_CREATE_PRIMARY, hierarchy, auth, which, object_auth);
+    *handle = rc == 0 ? support_get32(&answer) : 0;
     return rc;
 }
 
@@ -46,15 +35,9 @@ uint32_t support_create_primary(support_swtpm *tpm, uint32_t hierarchy, const ch
 uint32_t support_create(support_swtpm *tpm, uint32_t parent, support_template which, const char *auth,
                         support_blob *out)
 {
-    support_command command;
     support_answer answer;
-    uint32_t rc;
     memset(out, 0, sizeof *out);
-    support_command_begin(&command, SUPPORT_CC_CREATE);
-    support_put32(&command, parent);
-    support_password(&command, NULL);
-    put_new_object(&command, which, auth);
-    rc = support_command_run(tpm, &command, &answer);
+    uint32_t rc = run_create(tpm, &answer, SUPPORT_CC_CREATE, parent, NULL, which, auth);
     if (rc != 0)
         return rc;
     support_get32(&answer);
@@ -65,46 +48,26 @@ uint32_t support_create(support_swtpm *tpm, uint32_t parent, support_template wh
 
 uint32_t support_load(support_swtpm *tpm, uint32_t parent, const support_blob *blob, uint32_t *handle)
 {
-    support_command command;
     support_answer answer;
-    uint32_t rc;
-    *handle = 0;
-    support_command_begin(&command, SUPPORT_CC_LOAD);
-    support_put32(&command, parent);
-    support_password(&command, NULL);
-    support_put_sized(&command, blob->secret, blob->secret_n);
-    support_put_sized(&command, blob->area.bytes, blob->area.n);
-    rc = support_command_run(tpm, &command, &answer);
-    if (rc == 0)
-        *handle = support_get32(&answer);
+    uint32_t rc = support_run(tpm, &answer, SUPPORT_CC_LOAD, "4ebb", parent, blob->secret, blob->secret_n,
+                              blob->area.bytes, blob->area.n);
+    *handle = rc == 0 ? support_get32(&answer) : 0;
     return rc;
 }
 
 uint32_t support_load_external(support_swtpm *tpm, uint32_t hierarchy, const support_public *area, uint32_t *handle)
 {
-    support_command command;
     support_answer answer;
-    uint32_t rc;
-    *handle = 0;
-    support_command_begin(&command, SUPPORT_CC_LOAD_EXTERNAL);
-    support_put16(&command, 0);
-    support_put_sized(&command, area->bytes, area->n);
-    support_put32(&command, hierarchy);
-    rc = support_command_run(tpm, &command, &answer);
-    if (rc == 0)
-        *handle = support_get32(&answer);
+    uint32_t rc = support_run(tpm, &answer, SUPPORT_CC_LOAD_EXTERNAL, "0b4", area->bytes, area->n, hierarchy);
+    *handle = rc == 0 ? support_get32(&answer) : 0;
     return rc;
 }
 
 uint32_t support_read_public(support_swtpm *tpm, uint32_t handle, support_public *out)
 {
-    support_command command;
     support_answer answer;
-    uint32_t rc;
     memset(out, 0, sizeof *out);
-    support_command_begin(&command, SUPPORT_CC_READ_PUBLIC);
-    support_put32(&command, handle);
-    rc = support_command_run(tpm, &command, &answer);
+    uint32_t rc = support_run(tpm, &answer, SUPPORT_CC_READ_PUBLIC, "4", handle);
     if (rc != 0)
         return rc;
     support_get_sized(&answer, out->bytes, sizeof out->bytes, &out->n);
@@ -123,19 +86,9 @@ static void get_number(support_answer *answer, uint8_t *out)
 
 uint32_t support_sign(support_swtpm *tpm, uint32_t key, const char *auth, const uint8_t *digest, uint8_t *signature)
 {
-    support_command command;
     support_answer answer;
-    uint32_t rc;
-    support_command_begin(&command, SUPPORT_CC_SIGN);
-    support_put32(&command, key);
-    support_password(&command, auth);
-    support_put_sized(&command, digest, 32);
-    support_put16(&command, ALG_ECDSA);
-    support_put16(&command, ALG_SHA256);
-    support_put16(&command, TAG_HASHCHECK);
-    support_put32(&command, SUPPORT_RH_NULL);
-    support_put16(&command, 0);
-    rc = support_command_run(tpm, &command, &answer);
+    uint32_t rc = support_run(tpm, &answer, SUPPORT_CC_SIGN, "4pb22240", key, auth, digest, (size_t)32, ALG_ECDSA,
+                              ALG_SHA256, TAG_HASHCHECK, SUPPORT_RH_NULL);
     if (rc != 0)
         return rc;
     support_get32(&answer);
@@ -147,14 +100,7 @@ uint32_t support_sign(support_swtpm *tpm, uint32_t key, const char *auth, const 
 
 uint32_t support_evict(support_swtpm *tpm, const char *owner_auth, uint32_t object, uint32_t persistent)
 {
-    support_command command;
-    support_answer answer;
-    support_command_begin(&command, SUPPORT_CC_EVICT_CONTROL);
-    support_put32(&command, SUPPORT_RH_OWNER);
-    support_put32(&command, object);
-    support_password(&command, owner_auth);
-    support_put32(&command, persistent);
-    return support_command_run(tpm, &command, &answer);
+    return support_run(tpm, NULL, SUPPORT_CC_EVICT_CONTROL, "44p4", SUPPORT_RH_OWNER, object, owner_auth, persistent);
 }
 
 static uint32_t persist_primary(support_swtpm *tpm, const char *owner_auth, support_template which, uint32_t persistent)
@@ -192,8 +138,7 @@ static uint32_t fail_until_locked(support_swtpm *tpm, uint32_t key)
     static const uint8_t digest[32] = {0};
     uint8_t signature[64];
     uint32_t rc = 0;
-    int i;
-    for (i = 0; i < TRIES_TO_LOCK && rc != 0x921; i++)
+    for (int i = 0; i < TRIES_TO_LOCK && rc != 0x921; i++)
         rc = support_sign(tpm, key, "wrong", digest, signature);
     return rc == 0x921 ? 0 : rc;
 }

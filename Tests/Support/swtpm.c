@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "folder.h"
+#include "wire.h"
 
 extern char **environ;
 
@@ -40,7 +41,6 @@ static int spawn(pid_t *pid, int fd, const char *folder)
     char state_option[] = "--tpmstate", flags_option[] = "--flags";
     char flags[] = "not-need-init,startup-clear";
     char *arguments[] = {name, socket, tpm2, fd_option, number, state_option, state, flags_option, flags, NULL};
-    int error;
 
     snprintf(state, sizeof state, "dir=%s", folder);
     sigemptyset(&none);
@@ -54,7 +54,7 @@ static int spawn(pid_t *pid, int fd, const char *folder)
     posix_spawn_file_actions_adddup2(&files, fd, SWTPM_FD);
     /* A copy of another TPM's socket would keep that TPM alive. */
     posix_spawn_file_actions_addclosefrom_np(&files, SWTPM_FD + 1);
-    error = posix_spawnp(pid, name, &files, &attributes, arguments, environ);
+    int error = posix_spawnp(pid, name, &files, &attributes, arguments, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
     return error;
@@ -83,10 +83,9 @@ static bool wait_for(int fd, short events, int64_t deadline)
 static bool write_all(int fd, const uint8_t *bytes, size_t n, int64_t deadline)
 {
     while (n > 0) {
-        ssize_t sent;
         if (!wait_for(fd, POLLOUT, deadline))
             return false;
-        sent = send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno != EINTR && errno != EAGAIN)
             return false;
         if (sent > 0) {
@@ -100,10 +99,9 @@ static bool write_all(int fd, const uint8_t *bytes, size_t n, int64_t deadline)
 static bool read_all(int fd, uint8_t *bytes, size_t n, int64_t deadline)
 {
     while (n > 0) {
-        ssize_t got;
         if (!wait_for(fd, POLLIN, deadline))
             return false;
-        got = recv(fd, bytes, n, MSG_DONTWAIT);
+        ssize_t got = recv(fd, bytes, n, MSG_DONTWAIT);
         if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
             return false;
         if (got > 0) {
@@ -114,21 +112,15 @@ static bool read_all(int fd, uint8_t *bytes, size_t n, int64_t deadline)
     return true;
 }
 
-static size_t answer_size_of(const uint8_t *header)
-{
-    return (size_t)header[2] << 24 | (size_t)header[3] << 16 | (size_t)header[4] << 8 | header[5];
-}
-
 /* The caller of the functions below must hold the lock. */
 
 static bool exchange(support_swtpm *tpm, uint8_t *answer, size_t size, size_t *length, const uint8_t *command, size_t n)
 {
     int64_t deadline = now_ms() + TIMEOUT_MS;
-    size_t whole;
     if (tpm->pid == 0 || size < HEADER || !write_all(tpm->fd, command, n, deadline) ||
         !read_all(tpm->fd, answer, HEADER, deadline))
         return false;
-    whole = answer_size_of(answer);
+    size_t whole = support_fetch32(answer + 2);
     if (whole < HEADER || whole > size || !read_all(tpm->fd, answer + HEADER, whole - HEADER, deadline))
         return false;
     *length = whole;
@@ -159,11 +151,10 @@ static bool is_ready(support_swtpm *tpm)
 static bool power_on(support_swtpm *tpm)
 {
     int pair[2];
-    int error;
     power_cut(tpm);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return false;
-    error = spawn(&tpm->pid, pair[1], tpm->folder);
+    int error = spawn(&tpm->pid, pair[1], tpm->folder);
     close(pair[1]);
     if (error != 0) {
         close(pair[0]);
@@ -194,11 +185,10 @@ support_swtpm *support_swtpm_start(const char *state)
         support_swtpm_stop(tpm);
         return NULL;
     }
-    if (!support_swtpm_power_on(tpm)) {
-        support_swtpm_stop(tpm);
-        return NULL;
-    }
-    return tpm;
+    if (support_swtpm_power_on(tpm))
+        return tpm;
+    support_swtpm_stop(tpm);
+    return NULL;
 }
 
 void support_swtpm_stop(support_swtpm *tpm)
@@ -220,27 +210,24 @@ void support_swtpm_power_cut(support_swtpm *tpm)
 
 bool support_swtpm_power_on(support_swtpm *tpm)
 {
-    bool on;
     pthread_mutex_lock(&tpm->lock);
-    on = power_on(tpm);
+    bool on = power_on(tpm);
     pthread_mutex_unlock(&tpm->lock);
     return on;
 }
 
 bool support_swtpm_is_on(support_swtpm *tpm)
 {
-    bool on;
     pthread_mutex_lock(&tpm->lock);
-    on = tpm->pid != 0;
+    bool on = tpm->pid != 0;
     pthread_mutex_unlock(&tpm->lock);
     return on;
 }
 
 uint32_t support_swtpm_starts(support_swtpm *tpm)
 {
-    uint32_t starts;
     pthread_mutex_lock(&tpm->lock);
-    starts = tpm->starts;
+    uint32_t starts = tpm->starts;
     pthread_mutex_unlock(&tpm->lock);
     return starts;
 }
@@ -258,10 +245,9 @@ static void halt(support_swtpm *tpm)
 tenon_status support_swtpm_exchange(support_swtpm *tpm, uint8_t *answer, size_t answer_size, size_t *answer_length,
                                     const uint8_t *command, size_t command_length)
 {
-    bool done;
     *answer_length = 0;
     pthread_mutex_lock(&tpm->lock);
-    done = exchange(tpm, answer, answer_size, answer_length, command, command_length);
+    bool done = exchange(tpm, answer, answer_size, answer_length, command, command_length);
     if (!done)
         power_cut(tpm); /* bytes still on the wire would be taken for the next command's answer */
     pthread_mutex_unlock(&tpm->lock);
@@ -270,9 +256,8 @@ tenon_status support_swtpm_exchange(support_swtpm *tpm, uint8_t *answer, size_t 
 
 tenon_status support_swtpm_kill_in_command(support_swtpm *tpm, const uint8_t *command, size_t command_length, bool done)
 {
-    int64_t deadline;
     pthread_mutex_lock(&tpm->lock);
-    deadline = now_ms() + TIMEOUT_MS;
+    int64_t deadline = now_ms() + TIMEOUT_MS;
     if (!done)
         halt(tpm);
     if (tpm->pid != 0 && write_all(tpm->fd, command, command_length, deadline) && done)

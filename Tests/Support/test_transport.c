@@ -71,7 +71,6 @@ static bool holds(const support_transport *wire, const uint8_t *bytes, size_t n)
 
 static void begin(support_transport *wire, passage *p)
 {
-    size_t i;
     p->code = p->command_n < HEADER ? 0 : support_fetch32(p->command + 6);
     pthread_mutex_lock(&wire->lock);
     wire->total++;
@@ -81,7 +80,7 @@ static void begin(support_transport *wire, passage *p)
         wire->starts = support_swtpm_starts(wire->tpm);
     p->connected = wire->starts == support_swtpm_starts(wire->tpm);
     p->latency = wire->latency;
-    for (i = 0; i < wire->faults_n; i++)
+    for (size_t i = 0; i < wire->faults_n; i++)
         if (support_fault_is_due(&wire->faults[i], p->code))
             p->due[p->n++] = wire->faults[i];
     pthread_mutex_unlock(&wire->lock);
@@ -165,10 +164,8 @@ static tenon_status pass(support_transport *wire, passage *p)
 {
     uint8_t command[SUPPORT_BUFFER];
     size_t n = p->command_n < sizeof command ? p->command_n : sizeof command;
-    tenon_status status;
-    size_t i;
     memcpy(command, p->command, n);
-    for (i = 0; i < p->n; i++) {
+    for (size_t i = 0; i < p->n; i++) {
         const support_fault *fault = &p->due[i];
         if (fault->kind == SUPPORT_FAULT_CODE)
             return answer_code(p, fault->value);
@@ -181,8 +178,8 @@ static tenon_status pass(support_transport *wire, passage *p)
         support_fault_change_command(fault, command, n);
     }
     wait_latency(p->latency);
-    status = send_command(wire, p, command, n);
-    for (i = 0; i < p->n && status == TENON_OK; i++)
+    tenon_status status = send_command(wire, p, command, n);
+    for (size_t i = 0; i < p->n && status == TENON_OK; i++)
         if (p->due[i].kind == SUPPORT_FAULT_AFTER)
             status = p->due[i].status;
     return status;
@@ -190,8 +187,7 @@ static tenon_status pass(support_transport *wire, passage *p)
 
 static void change_answer(passage *p)
 {
-    size_t i;
-    for (i = 0; i < p->n; i++) {
+    for (size_t i = 0; i < p->n; i++) {
         if (p->due[i].kind == SUPPORT_FAULT_STRIP)
             p->due[i].value = p->code;
         p->answer_n = support_fault_change_answer(&p->due[i], p->answer, p->answer_n, p->size);
@@ -227,8 +223,7 @@ static void end(support_transport *wire, const passage *p, tenon_status status)
 static size_t told_length(const passage *p)
 {
     size_t told = p->answer_n;
-    size_t i;
-    for (i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->n; i++)
         if (p->due[i].kind == SUPPORT_FAULT_LIE)
             told = p->due[i].n;
     return told;
@@ -246,7 +241,6 @@ static tenon_status exchange(void *context, uint8_t *answer, size_t size, size_t
 {
     support_transport *wire = context;
     passage p;
-    tenon_status status;
     memset(&p, 0, sizeof p);
     p.command = command;
     p.command_n = n;
@@ -256,7 +250,7 @@ static tenon_status exchange(void *context, uint8_t *answer, size_t size, size_t
     if (atomic_fetch_add(&wire->under_way, 1) != 0)
         count_overlap(wire);
     begin(wire, &p);
-    status = pass(wire, &p);
+    tenon_status status = pass(wire, &p);
     if (p.answer_n > size)
         p.answer_n = size;
     if (status == TENON_OK)

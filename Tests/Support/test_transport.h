@@ -123,7 +123,10 @@ void support_truncate(support_transport *wire, support_when when, size_t n);
 void support_extend(support_transport *wire, support_when when, size_t n);
 void support_resize(support_transport *wire, support_when when, uint32_t size); /* only the size field */
 void support_fix_size(support_transport *wire, support_when when);              /* corrects the size field */
-void support_strip_sessions(support_transport *wire, support_when when);        /* tag 8001, no session area */
+
+/* The next answer to this command, cut to n bytes with a matching size. */
+void support_cut(support_transport *wire, uint32_t code, size_t n);
+void support_strip_sessions(support_transport *wire, support_when when); /* tag 8001, no session area */
 void support_replace(support_transport *wire, support_when when, const uint8_t *answer, size_t n); /* bytes must stay */
 void support_lie(support_transport *wire, support_when when, size_t length); /* only *answer_length */
 

@@ -14,9 +14,8 @@ size_t support_transport_place(uint32_t code)
 
 static uint32_t peek(support_transport *wire, const uint32_t *value)
 {
-    uint32_t seen;
     pthread_mutex_lock(&wire->lock);
-    seen = *value;
+    uint32_t seen = *value;
     pthread_mutex_unlock(&wire->lock);
     return seen;
 }
@@ -44,9 +43,8 @@ void support_transport_reset_counts(support_transport *wire)
 
 bool support_transport_record(support_transport *wire, size_t age, support_record *out)
 {
-    bool found;
     pthread_mutex_lock(&wire->lock);
-    found = age < SUPPORT_RECORDS && age < wire->recorded;
+    bool found = age < SUPPORT_RECORDS && age < wire->recorded;
     if (found)
         *out = wire->records[(wire->recorded - 1 - age) % SUPPORT_RECORDS];
     pthread_mutex_unlock(&wire->lock);
@@ -99,9 +97,8 @@ void support_transport_bare(support_transport *wire, bool on) { set(wire, &wire-
 uint32_t support_transport_pending(support_transport *wire)
 {
     uint32_t pending = 0;
-    size_t i;
     pthread_mutex_lock(&wire->lock);
-    for (i = 0; i < wire->faults_n; i++)
+    for (size_t i = 0; i < wire->faults_n; i++)
         pending += support_fault_is_pending(&wire->faults[i]);
     pthread_mutex_unlock(&wire->lock);
     return pending;
@@ -118,8 +115,7 @@ void support_transport_forget_faults(support_transport *wire)
 static void tidy(support_transport *wire)
 {
     size_t kept = 0;
-    size_t i;
-    for (i = 0; i < wire->faults_n; i++)
+    for (size_t i = 0; i < wire->faults_n; i++)
         if (support_fault_is_pending(&wire->faults[i]) || wire->faults[i].when.times == SUPPORT_ALWAYS)
             wire->faults[kept++] = wire->faults[i];
     wire->faults_n = kept;
@@ -185,6 +181,12 @@ void support_resize(support_transport *wire, support_when when, uint32_t size)
 void support_fix_size(support_transport *wire, support_when when)
 {
     plan(wire, (support_fault){.kind = SUPPORT_FAULT_FIX_SIZE, .when = when});
+}
+
+void support_cut(support_transport *wire, uint32_t code, size_t n)
+{
+    support_truncate(wire, support_next(code), n);
+    support_fix_size(wire, support_next(code));
 }
 
 void support_strip_sessions(support_transport *wire, support_when when)

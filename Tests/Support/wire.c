@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,11 +103,43 @@ static uint32_t run(support_swtpm *tpm, const support_command *command, support_
 uint32_t support_command_run(support_swtpm *tpm, support_command *command, support_answer *answer)
 {
     uint32_t rc = RETRY;
-    int i;
     support_store32(command->bytes + 2, (uint32_t)command->n);
-    for (i = 0; i < TRIES && rc == RETRY; i++)
+    for (int i = 0; i < TRIES && rc == RETRY; i++)
         rc = run(tpm, command, answer);
     return rc;
+}
+
+uint32_t support_run(support_swtpm *tpm, support_answer *answer, uint32_t code, const char *form, ...)
+{
+    support_command command;
+    support_answer unread;
+    va_list parts;
+    support_command_begin(&command, code);
+    va_start(parts, form);
+    for (; *form != '\0'; form++) {
+        if (*form == '0')
+            support_put16(&command, 0);
+        else if (*form == 'e')
+            support_password(&command, NULL);
+        else if (*form == 'p')
+            support_password(&command, va_arg(parts, const char *));
+        else if (*form == 's')
+            support_session(&command, va_arg(parts, uint32_t));
+        else if (*form == 't')
+            support_put_text(&command, va_arg(parts, const char *));
+        else if (*form == '1')
+            support_put8(&command, va_arg(parts, uint32_t));
+        else if (*form == '2')
+            support_put16(&command, va_arg(parts, uint32_t));
+        else if (*form == '4')
+            support_put32(&command, va_arg(parts, uint32_t));
+        else {
+            const void *bytes = va_arg(parts, const void *);
+            (*form == 'b' ? support_put_sized : support_put)(&command, bytes, va_arg(parts, size_t));
+        }
+    }
+    va_end(parts);
+    return support_command_run(tpm, &command, answer == NULL ? &unread : answer);
 }
 
 void support_get(support_answer *answer, void *out, size_t n)

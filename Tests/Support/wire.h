@@ -40,6 +40,13 @@ void support_put_text(support_command *command, const char *text);             /
  */
 uint32_t support_command_run(support_swtpm *tpm, support_command *command, support_answer *answer);
 
+/*
+ * A whole command. The form has a letter for each part: 1, 2 and 4 are numbers of so many bytes, 0 an empty TPM2B, b
+ * the bytes and the size of one, r bytes and a size that are sent as they are, t a text as a TPM2B, p a password, e the
+ * empty password, s a policy session. The answer may be NULL.
+ */
+uint32_t support_run(support_swtpm *tpm, support_answer *answer, uint32_t code, const char *form, ...);
+
 uint32_t support_get8(support_answer *answer);
 uint32_t support_get16(support_answer *answer);
 uint32_t support_get32(support_answer *answer);

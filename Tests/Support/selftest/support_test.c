@@ -84,11 +84,10 @@ static unsigned remove_folders(void)
 /* Kills a test: its TPM becomes our child and ends by itself. */
 static void shows_no_orphan(void)
 {
-    pid_t test;
     int status;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     alarm(60);
-    test = fork();
+    pid_t test = fork();
     if (test == 0) {
         support_swtpm *tpm = support_swtpm_start(NULL);
         kill(getpid(), tpm == NULL ? SIGTERM : SIGKILL);

@@ -67,9 +67,8 @@ static void shows_reopen(void)
 static void shows_counts(support_swtpm *tpm, support_transport *wire)
 {
     support_record record;
-    outcome o;
     support_transport_reset_counts(wire);
-    o = ask(wire);
+    outcome o = ask(wire);
     EQUAL(o.n, RANDOM_ANSWER);
     EQUAL(o.size, RANDOM_ANSWER);
     EQUAL(support_flush_all(tpm), 0);
@@ -130,7 +129,6 @@ static void shows_changed_answers(support_transport *wire)
     static const uint8_t other[] = {1, 2, 3};
     support_when next = support_next(SUPPORT_CC_GET_RANDOM);
     size_t size = 0;
-    outcome o;
     support_flip(wire, next, 9, 0x41);
     EQUAL(ask(wire).rc, 0x41);
     support_flip(wire, next, -RANDOM_ANSWER, 0x80);
@@ -139,7 +137,7 @@ static void shows_changed_answers(support_transport *wire)
     support_flip(wire, next, -RANDOM_ANSWER - 1, 1);
     EQUAL(ask(wire).rc, 0);
     support_truncate(wire, next, 11);
-    o = ask(wire);
+    outcome o = ask(wire);
     EQUAL(o.n, 11);
     EQUAL(o.size, RANDOM_ANSWER);
     support_truncate(wire, next, 11);
@@ -184,9 +182,8 @@ static outcome sign(support_transport *wire, uint32_t key)
 static void shows_changed_commands(support_swtpm *tpm, support_transport *wire)
 {
     uint32_t key;
-    outcome o;
     EQUAL(support_create_primary(tpm, SUPPORT_RH_NULL, NULL, SUPPORT_SIGNING, &key), 0);
-    o = sign(wire, key);
+    outcome o = sign(wire, key);
     EQUAL(o.rc, 0);
     EQUAL(o.answer[1], 2);
     support_tamper(wire, support_next(SUPPORT_CC_SIGN), -1, 1);
@@ -238,16 +235,15 @@ static void shows_hold(void)
     support_swtpm *tpm = start();
     support_transport *wire = support_transport_new(tpm);
     pthread_t threads[2];
-    size_t i;
     support_hold(wire, support_times(SUPPORT_ANY, 1, 2));
-    for (i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, ask_in_thread, wire);
     HOLDS(support_wait_held(wire, 2));
     EQUAL(support_transport_overlaps(wire), 1);
     EQUAL(ask(wire).rc, 0);
     EQUAL(support_transport_overlaps(wire), 2);
     support_release(wire);
-    for (i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     EQUAL(support_transport_count(wire, SUPPORT_ANY), 3);
     support_transport_free(wire);
