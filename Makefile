@@ -263,7 +263,8 @@ $(BUILD)/keri_tool: $(BUILD)/Tests/C/keri_tool.o $(SUPPORT) $(TPM_STATIC) $(STAT
 
 .PHONY: check-judges check-judges-keri
 check-judges: $(BUILD)/attest_tool tested-commands check-judges-keri
-	PYTHON=$(PYTHON) Tests/Scripts/judges.sh $(BUILD) $(SWIFT_BINARIES)/tenon-authority
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges $(BUILD)/attest_tool
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges_wallet $(SWIFT_BINARIES)/tenon-authority
 
 ## check-judges-keri  events of TPM keys before keri and auths, from PyPI, and before the authority: what they accept and refuse
 check-judges-keri: $(BUILD)/keri_tool $(SHARED) tested-commands
@@ -275,7 +276,7 @@ $(BUILD)/request2_tool: $(BUILD)/Tests/C/request2_tool.o $(SUPPORT) $(TPM_STATIC
 
 .PHONY: check-rfc9421
 check-rfc9421: $(BUILD)/request2_tool
-	PYTHON=$(PYTHON) Tests/Scripts/rfc9421.sh $(BUILD)
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh rfc9421 $(BUILD)/request2_tool
 
 ## check-b3sum      BLAKE3 beside Debian's b3sum
 .PHONY: check-b3sum

@@ -1,16 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# judges.sh BUILD_DIR TENON_AUTHORITY: proofs that BUILD_DIR/attest_tool makes on a software TPM, judged by two verifiers
-# of others, and the authority's IT-Wallet provider beside another one. They come from PyPI in the versions of judges.txt.
+# judges.sh NAME PROGRAM: runs NAME.py of this folder, which judges what PROGRAM makes with verifiers of others. They come
+# from PyPI in the versions of judges.txt.
 set -eu
 
-[ $# = 2 ] || { echo "usage: $0 BUILD_DIR TENON_AUTHORITY" >&2; exit 2; }
-tool=$(cd "$1" && pwd)/attest_tool
+[ $# = 2 ] || { echo "usage: $0 NAME PROGRAM" >&2; exit 2; }
+program=$(realpath "$2")
 root=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=/dev/null
 . "$root/Tests/Scripts/pypi.sh"
-pypi judges "fido2, webauthn and jwcrypto"
-export PYTHONDONTWRITEBYTECODE=1
-"$venv/bin/python" "$root/Tests/Scripts/native_judge.py" "$tool"
-"$venv/bin/python" "$root/Tests/Scripts/judges.py" "$tool"
-"$venv/bin/python" "$root/Tests/Scripts/judges_wallet.py" "$2"
+pypi judges "fido2, webauthn, jwcrypto and http-message-signatures"
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/Examples" exec "$venv/bin/python" "$root/Tests/Scripts/$1.py" "$program"

@@ -9,7 +9,6 @@ import base64
 import itertools
 import json
 import os
-import subprocess
 import sys
 
 import auths
@@ -20,6 +19,8 @@ from keri.core import eventing, parsing
 from keri.db import basing
 from tenon import Library, TenonError
 
+from judging import Tool, failed
+
 KEYS = 4
 BLANK = "#" * 44
 ATTACHMENT_SIZE = 92
@@ -27,22 +28,12 @@ ATTACHMENT_SIZE = 92
 LAX = {("auths 0.1.16", "a number that begins at 1"), ("auths 0.1.16", "a rotation of another identity")}
 
 
-class Device:
-    """keri_tool, which keeps its keys in a software TPM while it runs."""
+class Device(Tool):
+    """keri_tool, which keeps its keys."""
 
     def __init__(self, tool):
-        self.process = subprocess.Popen([tool], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        super().__init__(tool)
         self.points = [bytes.fromhex(self.line()) for _ in range(KEYS)]
-
-    def line(self):
-        line = self.process.stdout.readline().strip()
-        if not line or line.startswith("TENON_"):
-            raise SystemExit(f"keri_tool: {line}")
-        return line
-
-    def ask(self, *words):
-        self.process.stdin.write(" ".join(map(str, words)) + "\n")
-        self.process.stdin.flush()
 
     def event(self, verb, key, following):
         self.ask(verb, key, following)
@@ -51,10 +42,6 @@ class Device:
     def signed(self, event, key):
         self.ask("sign", key, event.encode().hex())
         return event, self.line()
-
-    def stop(self):
-        self.process.stdin.close()
-        return self.process.wait(timeout=60)
 
 
 def text64(data):
@@ -201,7 +188,6 @@ def main(build):
     judges = {
         "keri 1.1.17": keri_accepts, "auths 0.1.16": auths_accepts, "tenon": lambda log: tenon_accepts(library, log)}
     accepted, refused = dict.fromkeys(judges, 0), dict.fromkeys(judges, 0)
-    failed = []
 
     def check(what, log, is_good):
         for name, judge in judges.items():
@@ -222,8 +208,7 @@ def main(build):
     for what, log in itertools.chain(
             changed_inceptions(device, inception), changed_rotations(device, inception, rotation)):
         check(what, log, False)
-    if device.stop() != 0:
-        failed.append("the TPM is left in order")
+    device.stop()
     for name in judges:
         lax = sorted(what for judge, what in LAX if judge == name)
         print(f"{name}: accepted {accepted[name]} logs, refused {refused[name]}"

@@ -10,7 +10,6 @@ import http.client
 import json
 import os
 import secrets
-import socket
 import time
 
 import cbor2
@@ -201,6 +200,11 @@ class Device:
                                               element, key)]
         return claims, {"alg": "ES256", "kid": thumb, "typ": kind}, key
 
+    def request(self, kind, **changes):
+        """A request with other claims in it, and the claims of before."""
+        claims, header, key = self.assertion(kind)
+        return token(header, claims | changes, key), claims
+
 
 def compact(members):
     return json.dumps(members, separators=(",", ":")).encode()
@@ -223,24 +227,15 @@ def token(header, claims, key):
     return made.serialize(compact=True)
 
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
 TOKEN = secrets.token_urlsafe(32)
 
 
-def write_configuration(folder, port, internal, maker):
-    with open(os.path.join(folder, "roots.pem"), "wb") as file:
+def settings(folder, internal, maker):
+    """The authority's, with the wallet's backend at a port of its own."""
+    roots = os.path.join(folder, "roots.pem")
+    with open(roots, "wb") as file:
         file.write(maker.root.public_bytes(serialization.Encoding.PEM))
-    configuration = {
-        "origins": [f"http://127.0.0.1:{port}"], "public": {"address": "127.0.0.1", "port": port},
+    return {
         "internal": {"address": "127.0.0.1", "port": internal}, "limits": {"per_address_per_minute": 1_000_000},
         "backends": [{"name": "portal", "token_sha256": sha256(TOKEN.encode()).hex(), "apps": ["wallet"]}],
-        "apps": [{"id": "wallet", "service": "it-wallet", "ek_roots": [{"path": os.path.join(folder, "roots.pem")}]}]}
-    path = os.path.join(folder, "authority.json")
-    with open(path, "w") as file:
-        json.dump(configuration, file)
-    return path
+        "apps": [{"id": "wallet", "service": "it-wallet", "ek_roots": [{"path": roots}]}]}
