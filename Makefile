@@ -435,7 +435,7 @@ FAULTS ?=
 check-stores: tested-commands
 	@mkdir -p $(BUILD)
 	$(CC) -O2 -Wall -Wextra -Werror -shared -fPIC Tests/Scripts/clock.c -o $(BUILD)/clock.so
-	Tests/Scripts/stores.sh $(PYTHON) Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
+	Tests/Scripts/stores.sh $(PYTHON) -B Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
 
 ## demo             a device's identity from the first key to a cleared TPM (KIND=auths|it-wallet: at that service; RUNTIME=1: with a runtime behind the native callbacks, too); on a TPM of this machine with TPM=device:/dev/tpmrm0
 TPM ?=
