@@ -75,23 +75,32 @@ EOF
     world_serve --config "$world/demo.json"
 }
 
-# world_again: the same authority, after it ended.
+# world_stop: ends the authority, which has to end well; world_again: the same authority, after it ended.
+world_stop() { kill "$world_authority" && wait "$world_authority"; }
 world_again() { world_serve; }
 
 world_serve() { # world_serve OPTION...
-    rm -f "$world/authority.says"
-    mkfifo "$world/authority.says" || exit 1
-    setpriv --pdeathsig TERM "$tenon_authority" serve --state-dir "$world/authority" "$@" \
-        > "$world/authority.says" 2> "$world/authority.log" &
-    world_authority=$!
-    world_processes="$world_processes $world_authority"
-    # It is held open, so that the authority can say that it ends.
-    exec 7< "$world/authority.says"
-    url=
-    while read -r word _ where _; do
-        case $word in tenon-authority) url=${where%,} && break ;; esac
-    done <&7
+    world_listen authority "$tenon_authority" serve --state-dir "$world/authority" "$@"
+    world_authority=$listener url=$where
     [ -n "$url" ] || { cat "$world/authority.log" >&2; exit 1; }
+}
+
+# world_listen NAME COMMAND...: starts an authority, which is the process $listener, and waits until it says that it
+# listens: at $where, which is empty if it ends before. What it says later is read, too, so that it can say that it ends.
+world_listen() {
+    says=$world/$1.says log=$world/$1.log
+    shift
+    rm -f "$says"
+    mkfifo "$says" || exit 1
+    setpriv --pdeathsig TERM "$@" > "$says" 2> "$log" &
+    listener=$!
+    world_processes="$world_processes $listener"
+    where=
+    {
+        while read -r word _ where _ <&7 && [ "$word" != tenon-authority ]; do :; done
+        cat <&7 > /dev/null &
+    } 7< "$says"
+    where=${where%,}
 }
 
 # world_left NAME: the keys, their persistent copies and the sessions that somebody left in a TPM: TPM2_GetCapability of
