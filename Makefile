@@ -267,7 +267,7 @@ check-judges: $(BUILD)/attest_tool tested-commands check-judges-keri
 	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges_wallet $(SWIFT_BINARIES)/tenon-authority
 
 ## check-judges-keri  events of TPM keys before keri and auths, from PyPI, and before the authority: what they accept and refuse
-check-judges-keri: $(BUILD)/keri_tool $(SHARED) tested-commands
+check-judges-keri: $(BUILD)/keri_tool $(BUILD)/blake3_tool $(SHARED) tested-commands
 	PYTHON=$(PYTHON) Tests/Scripts/judges_keri.sh $(BUILD) $(SWIFT_BINARIES)/tenon-authority
 
 ## check-rfc9421    requests of signature version 2 before a library for RFC 9421, from PyPI
@@ -277,11 +277,6 @@ $(BUILD)/request2_tool: $(BUILD)/Tests/C/request2_tool.o $(SUPPORT) $(TPM_STATIC
 .PHONY: check-rfc9421
 check-rfc9421: $(BUILD)/request2_tool
 	PYTHON=$(PYTHON) Tests/Scripts/judges.sh rfc9421 $(BUILD)/request2_tool
-
-## check-b3sum      BLAKE3 beside Debian's b3sum
-.PHONY: check-b3sum
-check-b3sum: $(BUILD)/blake3_tool
-	Tests/Scripts/b3sum.sh $<
 
 ## check-support    the tests' own tools: software TPMs, and faults on the way to them
 SUPPORT_TEST := $(BUILD)/support_test

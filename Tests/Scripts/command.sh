@@ -4,6 +4,8 @@
 # software TPMs and at an authority on loopback, and compares what it prints with command.txt beside this script and
 # with docs/doctor.md. What differs from run to run has a name in capitals there. `command.sh BINARIES TPM_STATE write`
 # writes both anew.
+# Verbs with their options are split into words.
+# shellcheck disable=SC2086
 set -u -o pipefail
 export LC_ALL=C
 
@@ -85,10 +87,8 @@ differs() {
 # mistake VERB WORD...: types a command line that is a mistake. It prints what is written down, marked by ?, then where
 # the help of the verb is, and its exit code is 1.
 mistake() {
-    # shellcheck disable=SC2086
     typed tenon $1 "${@:2}"
     [ "$(sed 1d "$world/block")" = "!        See: tenon $1 --help"$'\n= 1' ] || wrong "tenon $*: a mistake" "$world/block"
-    # shellcheck disable=SC2086
     head -n 1 "$world/block" | sed 's/^! /? /' | written tenon $1 "${@:2}"
 }
 
@@ -151,7 +151,7 @@ at() {
 ended() {
     case $code:$(wc -l < "$world/out"):$(wc -c < "$world/err") in
         129:0:0 | 130:0:0 | 143:0:0) ;;
-        137:0:0) for left in $(world_left device); do world_flush device "$left"; done ;;
+        137:0:0) world_flush device ;;
         *:1:0)
             python3 -c '
 import json, sys
@@ -183,7 +183,6 @@ say tenon
 say tenon sign --help
 tenon --help | sed -n '/^  help /d; s/^  \([a-z][a-z -]*[a-z]\) .*/\1/p' | while read -r line; do
     verb=$(printf %s "$line" | sed 's/ [A-Z].*//')
-    # shellcheck disable=SC2086
     tenon $verb --help > "$world/out" 2>&1 || echo "$verb"
     grep -q "^  .*tenon $verb" "$world/out" || echo "$verb has no example"
 done > "$world/helpless"
@@ -229,7 +228,6 @@ say tenon status --check
 say tenon status --json
 say tenon sign GET /v1/echo
 for verb in rotate maintain "reset --yes" "attest $(printf %064d 0)" "rotate --if-due"; do
-    # shellcheck disable=SC2086
     say tenon $verb --json
 done
 say tenon reset
@@ -253,7 +251,6 @@ else
     ln -s "$(find /dev -maxdepth 1 -type c ! -readable | head -n 1)" "$world/node"
     user=
 fi
-# shellcheck disable=SC2086
 doctor "a node without permission" $user "$world/open/tenon" doctor --tpm "device:$world/node" --state-dir "$world/open/none"
 
 note "doctor: a software TPM"
@@ -443,7 +440,7 @@ say tenon verify-request "$world/changed" --key "$world/key.pem" --data 7
 # A process that dies while it signs for all of them loses these requests, and nothing else.
 number=1
 while at write "$number" 9 sh -c "tenon sign --lines < '$world/lines'"; do
-    for left in $(world_left device); do world_flush device "$left"; done
+    world_flush device
     understood "sign --lines at write $number (9)"
     number=$((number + 3))
 done
@@ -555,7 +552,6 @@ interrupted() {
 everywhere="write send fsync"
 for verb in doctor status "keys list" "keys purge --old" "sign POST /v1/echo --data text" maintain "attest $nonce" \
     "verify $world/proof.json --nonce $nonce --ak $ak"; do
-    # shellcheck disable=SC2086
     interrupted 3 "$everywhere" "2 15" true understood $verb
 done
 interrupted 1 "$everywhere" "2 15 1" true understood rotate
@@ -598,7 +594,6 @@ EOF
 holder=$!
 read -r _ < "$world/has-it"
 for verb in rotate maintain "register --dialect tenon" "keys purge --yes" "reset --yes"; do
-    # shellcheck disable=SC2086
     at fcntl 2 2 tenon $verb || wrong "$verb asks for the lock"
     ended "$verb, waiting for the lock"
     expect "$verb, waiting for the lock: ends at once" grep -q TENON_ERROR_CANCELLED "$world/out"
@@ -609,7 +604,6 @@ understood "after the lock"
 # The TPM answers nothing.
 for verb in doctor "sign GET /v1/echo" rotate "attest $nonce"; do
     kill -STOP "$device_tpm"
-    # shellcheck disable=SC2086
     at write 1 2 tenon $verb || wrong "$verb asks the TPM"
     ended "$verb, waiting for the TPM"
     kill -CONT "$device_tpm"
@@ -637,7 +631,6 @@ port=${service#http://127.0.0.1:}
 port=${port%/auth}
 world_serve --port "$port" --ek-roots "$state/root.pem"
 for verb in register rotate maintain "sign GET /v1/echo --send" "status --check"; do
-    # shellcheck disable=SC2086
     say tenon $verb --state-dir "$lost"
 done
 expect "the way out works" sh -c "tenon reset --yes --state-dir '$lost' && tenon register --disclose-ek --state-dir '$lost'"
@@ -727,7 +720,7 @@ say tenon bench --smoke
 note "doctor: full of what others left"
 doctor "full of what others left" tenon doctor --state-dir "$world/none"
 note "bench, with room again"
-for left in $(world_left bench); do world_flush bench "$left"; done
+world_flush bench
 world_command bench "$world_owner_auth" > /dev/null
 say tenon bench --smoke --persist
 printf 'o\n' > "$world/owner"
@@ -778,9 +771,7 @@ unsaid() { # unsaid CODE SENTENCE WHERE COMMAND...: fails with this exit code, a
 unsaid 5 "cannot be written" "whose first lines nobody sees" tenon-authority serve --state-dir "$world/mute" --port "$(world_port)" > /dev/full
 each_verb() { # each_verb FUNCTION: calls it with each command line
     local verb
-    # shellcheck disable=SC2086
     for verb in "${verbs[@]}"; do "$1" tenon $verb; done
-    # shellcheck disable=SC2086
     for verb in "${authority_verbs[@]}"; do "$1" tenon-authority $verb; done
 }
 
@@ -810,7 +801,7 @@ for turn in 1 2 3 4 5 6 7 8; do
     code=$?
     expect "a limit that comes later is an error, too (exit $code, $turn)" test "$code" -lt 128
 done
-for left in $(world_left device); do world_flush device "$left"; done
+world_flush device
 
 # Nor does an authority end whose clients have all descriptors, and go on asking.
 expect "an authority whose descriptors are all taken goes on" python3 - "${url##*:}" "$world_authority" << 'EOF'
@@ -899,17 +890,14 @@ SSLKEYLOGFILE=$world/tls/of-authority world_listen tls tenon-authority serve --s
 tls_authority=$listener
 expect "it listens with TLS" test "${where%%:*}" = https
 asked="tenon register --service https://localhost:$tls_port/auth --app absent --dialect tenon --disclose-ek --state-dir $world/tls/device"
-# shellcheck disable=SC2086
 env SSLKEYLOGFILE="$world/tls/of-curl" curl -s --cacert "$world/tls/ca.pem" "https://localhost:$tls_port/health" > /dev/null
 expect "a key log would be written" test -s "$world/tls/of-curl"
 expect "a configuration of OpenSSL would be read" sh -c "! OPENSSL_CONF=$world/tls/openssl.cnf curl -s --cacert $world/tls/ca.pem https://localhost:$tls_port/health"
-# shellcheck disable=SC2086
 $asked --ca-file "$world/tls/ca.pem" > "$world/plain" 2>&1
 expect "the service is asked, and does not know the app" grep -q "HTTP 4" "$world/plain"
 for variable in SSLKEYLOGFILE="$world/tls/of-tenon" OPENSSL_CONF="$world/tls/openssl.cnf" OPENSSL_MODULES="$world" OPENSSL_ENGINES="$world" \
     SSL_CERT_FILE=/dev/null SSL_CERT_DIR=/dev/null CURL_CA_BUNDLE=/dev/null CURL_SSL_BACKEND=gnutls CURL_HOME="$world/tls" \
     http_proxy=http://127.0.0.1:1 https_proxy=http://127.0.0.1:1 ALL_PROXY=http://127.0.0.1:1 HOSTALIASES="$world/tls/openssl.cnf" RES_OPTIONS=ndots:15; do
-    # shellcheck disable=SC2086
     env "$variable" $asked --ca-file "$world/tls/ca.pem" > "$world/out" 2>&1
     expect "$variable does not reach it" diff "$world/plain" "$world/out"
     env "$variable" tenon-authority health --state-dir "$authority_folder" > "$world/out" 2>&1
@@ -917,7 +905,6 @@ for variable in SSLKEYLOGFILE="$world/tls/of-tenon" OPENSSL_CONF="$world/tls/ope
 done
 expect "no TLS key was written down by the device" test ! -e "$world/tls/of-tenon"
 expect "nor by the authority" test ! -e "$world/tls/of-authority"
-# shellcheck disable=SC2086
 env SSL_CERT_FILE="$world/tls/ca.pem" SSL_CERT_DIR="$world/tls" CURL_CA_BUNDLE="$world/tls/ca.pem" $asked > "$world/out" 2>&1
 expect "nobody is trusted because the environment says so" grep -q "No trusted CA" "$world/out"
 kill "$tls_authority" && wait "$tls_authority"
@@ -944,18 +931,12 @@ mends 5 "$first/socket.ctrl: No such file or directory" "--ctrl type=unixio,path
 mv "$first/away" "$first/socket.ctrl"
 if [ "$(id -u)" = 0 ]; then
     chmod 700 "$first"
-    # shellcheck disable=SC2086
     mends 6 "$first/socket: this user may not connect" "Run as the user" $user "$world/open/tenon" doctor --tpm "swtpm:path=$first/socket" --state-dir "$world/open/none"
-    # shellcheck disable=SC2086
     mends 6 "$first/socket: this user may not connect" "Run as the user" $user "$world/open/tenon" bench --smoke --tpm "swtpm:path=$first/socket"
-    # shellcheck disable=SC2086
     mends 6 "this user may not open it" "Join the group" $user "$world/open/tenon" bench --smoke --tpm "device:$world/node"
     chmod 600 "$world/node"
-    # shellcheck disable=SC2086
     mends 6 "mode 600: this user may not open it" "Give it to a group" $user "$world/open/tenon" bench --smoke --tpm "device:$world/node"
-    # shellcheck disable=SC2086
     cp "$binaries/tenon-authority" "$world/open"
-    # shellcheck disable=SC2086
     mends 6 "this user may not connect" "as the authority's user" $user "$world/open/tenon-authority" health --admin "$authority_folder/admin.sock"
 fi
 kill -KILL "$(cat "$first/pid")"

@@ -106,11 +106,15 @@ their_key() { # their_key WHAT NAME [AUTH]: NAME.pem, that another tool made
     openssl_uses "$1" "$2" "$2.pem" "${@:3}"
 }
 
-their_p256() { # their_p256 WHAT NAME PKEYOPT...
-    local option options=()
-    for option in "${@:3}"; do options+=(-pkeyopt "$option"); done
+their_p256() { # their_p256 WHAT NAME PKEYOPT...: a key that openssl makes, and both sides use
+    local option options=() auth=()
+    for option in "${@:3}"; do
+        options+=(-pkeyopt "$option")
+        [ "$option" != user-auth:secret ] || auth=(auth)
+    done
     expect "openssl genpkey makes $1" \
         ssl genpkey -algorithm EC -pkeyopt group:P-256 "${options[@]}" -out "$2.pem"
+    their_key "$1, by openssl" "$2" "${auth[@]}"
 }
 
 not_imported() { # not_imported CODE STATUS WHAT NAME
@@ -160,11 +164,9 @@ our_key "a key" plain
 our_key "a key with an auth value" secret auth
 persistent_copy "the key" plain
 their_p256 "a key" theirs
-their_key "a key of openssl" theirs
 expect "Tenon loads no key of openssl as its own" \
     ours 3 TENON_ERROR_KEY_ATTRIBUTES load theirs.pem refused.spki message refused.der
 their_p256 "a key with an auth value" theirs-secret user-auth:secret
-their_key "a key of openssl with an auth value" theirs-secret auth
 not_imported 7 TENON_TPM_AUTH "a key of openssl without its auth value" theirs-secret
 expect "openssl genpkey makes a P-384 key" ssl genpkey -algorithm EC -pkeyopt group:P-384 -out p384.pem
 not_imported 2 TENON_ERROR_KEY_PUBLIC "a P-384 key" p384
@@ -178,9 +180,7 @@ under_srk() { # under_srk WHICH PREFIX: with a P-256 storage key at 0x81000001
     persistent_copy "the key under $1" "$2-plain"
     both_use "the key of before, beside $1" plain
     their_p256 "a key under $1" "$2-theirs" "parent:$srk"
-    their_key "a key of openssl under $1" "$2-theirs"
     their_p256 "a key with an auth value under $1" "$2-theirs-secret" "parent:$srk" user-auth:secret
-    their_key "a key of openssl with an auth value under $1" "$2-theirs-secret" auth
     their_key "the key of openssl of before, beside $1" theirs
 }
 
@@ -218,9 +218,7 @@ cp h2.name srk.name
 our_key "a key beside an RSA SRK" beside-rsa
 expect "its parent is the transient primary" parent_is beside-rsa 40000001
 their_p256 "a key under an RSA SRK" rsa-theirs "parent:$srk"
-their_key "a key of openssl under an RSA SRK" rsa-theirs
 their_p256 "a key with an auth value under an RSA SRK" rsa-theirs-secret "parent:$srk" user-auth:secret
-their_key "a key of openssl with an auth value under an RSA SRK" rsa-theirs-secret auth
 
 # Credentials: an AK of Tenon under the SRK, and an EK of each kind.
 hex() { od -An -v -tx1 "$1" | tr -d ' \n'; }

@@ -7,7 +7,6 @@ authenticator data and client data as qualifying data. Every part that they look
 """
 
 import base64
-import datetime
 import hashlib
 import json
 import os
@@ -16,8 +15,7 @@ import tempfile
 
 import cbor2
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives import serialization
 from fido2.attestation.base import verify_x509_chain
 from fido2.attestation.tpm import TpmAttestation
 from fido2.webauthn import AuthenticatorData
@@ -25,9 +23,8 @@ from webauthn.helpers.structs import AttestationStatement
 from webauthn.registration.formats.tpm import verify_tpm
 
 import verify_native
-from judging import Tool, check, flipped, verdict
+from judging import AK_USAGE, CA, EK_USAGE, Tool, check, flipped, verdict
 
-AK_USAGE = x509.ObjectIdentifier("2.23.133.8.3")
 CLIENT_DATA = json.dumps({"type": "webauthn.create", "challenge": "AA", "origin": "https://s.example"}).encode()
 
 
@@ -58,35 +55,9 @@ class Device(Tool):
             return decoded, {**decoded["attStmt"], "sig": file.read()}
 
 
-class Authority:
-    """A CA of AK certificates, as an attestation CA would be."""
-
-    def __init__(self):
-        self.key = ec.generate_private_key(ec.SECP256R1())
-        self.name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "judges")])
-        self.root = self.sign(self.builder(self.name, self.key.public_key(), 1).add_extension(
-            x509.BasicConstraints(ca=True, path_length=0), critical=True).add_extension(
-            x509.SubjectKeyIdentifier.from_public_key(self.key.public_key()), critical=False))
-
-    def builder(self, subject, key, serial):
-        now = datetime.datetime.now(datetime.timezone.utc)
-        return (x509.CertificateBuilder().issuer_name(self.name).subject_name(subject).public_key(key)
-                .serial_number(serial).not_valid_before(now - datetime.timedelta(minutes=5))
-                .not_valid_after(now + datetime.timedelta(days=1)))
-
-    def sign(self, builder):
-        return builder.sign(self.key, hashes.SHA256())
-
-    def issue(self, spki, usage=AK_USAGE):
-        # A maker that webauthn's list has.
-        names = [("2.23.133.2.1", "id:53544D20"), ("2.23.133.2.2", "model"), ("2.23.133.2.3", "id:00000001")]
-        tpm = x509.Name([x509.NameAttribute(x509.ObjectIdentifier(oid), text) for oid, text in names])
-        identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
-        return self.sign(self.builder(x509.Name([]), serialization.load_der_public_key(spki), 2)
-                         .add_extension(x509.SubjectAlternativeName([x509.DirectoryName(tpm)]), critical=True)
-                         .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
-                         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-                         .add_extension(identifier, critical=False))
+def certify(ca, spki, usage=AK_USAGE):
+    # A maker that webauthn's list has.
+    return ca.of_tpm(serialization.load_der_public_key(spki), "id:53544D20", usage)
 
 
 def der(certificate):
@@ -145,11 +116,11 @@ def judge_changes(name, judge, statement, data, root):
 def judge_others(name, judge, device, authority, statement, data):
     """The same proof with what belongs to somebody else."""
     own = authority.root
-    stranger = Authority()
+    stranger = CA()
     check(f"{name} refuses another root", accepted(judge, statement, data, stranger.root) is not None)
-    for what, certificate in (("the key's certificate for the AK's", authority.issue(device.spki)),
+    for what, certificate in (("the key's certificate for the AK's", certify(authority, device.spki)),
                               ("a certificate for another use",
-                               authority.issue(device.ak_spki, x509.ObjectIdentifier("2.23.133.8.1")))):
+                               certify(authority, device.ak_spki, EK_USAGE))):
         changed = {**statement, "x5c": [der(certificate)]}
         check(f"{name} refuses {what}", accepted(judge, changed, data, own) is not None)
     other = authenticator_data(device.ak_spki)
@@ -175,7 +146,7 @@ def judge_native(device, folder):
     check("verify_native accepts", accepts(whole))
     check("another challenge", not accepts(whole, challenge=os.urandom(32)))
     check("another key", not accepts(whole, key=device.ak_spki))
-    check("another root", not accepts(whole, root=Authority().root))
+    check("another root", not accepts(whole, root=CA().root))
     for field in ("certInfo", "sig", "pubArea"):
         for at in range(len(proof["attStmt"][field])):
             statement = {**proof["attStmt"], field: flipped(proof["attStmt"][field], at)}
@@ -187,10 +158,10 @@ def main(tool):
     with tempfile.TemporaryDirectory() as folder:
         device = Device(tool, folder)
         judge_native(device, folder)
-        authority = Authority()
+        authority = CA()
         leaf = os.path.join(folder, "leaf")
         with open(leaf, "wb") as file:
-            file.write(der(authority.issue(device.ak_spki)))
+            file.write(der(certify(authority, device.ak_spki)))
         data = authenticator_data(device.spki)
         digest = hashlib.sha256(data + hashlib.sha256(CLIENT_DATA).digest()).digest()
         for number in range(4):  # signatures differ in length

@@ -106,22 +106,16 @@ def judge_claims(provider, device, other, kind):
 
 
 def judge_initialization(provider, device):
-    for member in ("nonce", "hardware_key_tag", "key_attestation"):
+    def refused(what, member, change):
         message = device.initialization(provider.nonce())
-        if member == "nonce":
-            message["nonce"] = provider.nonce()
-        elif member == "hardware_key_tag":
-            message[member] = text64(bytes(32))
-        else:
-            length = len(message[member])
-            for at in range(8, length, 48):
-                fresh = device.initialization(provider.nonce())
-                fresh[member] = changed("." + fresh[member] + ".", 1, at)[1:-1]
-                status, answer = provider.post("application-instances", fresh)
-                check("the authority refuses a changed proof", f"byte {at}: {status} {answer}", status == 403)
-            continue
+        message[member] = change(message[member])
         status, answer = provider.post("application-instances", message)
-        check("the authority refuses another nonce or tag", f"{member}: {status} {answer}", status == 403)
+        check(f"the authority refuses {what}", f"{member}: {status} {answer}", status == 403)
+
+    refused("another nonce or tag", "nonce", lambda nonce: provider.nonce())
+    refused("another nonce or tag", "hardware_key_tag", lambda tag: text64(bytes(32)))
+    for at in range(8, len(device.initialization(provider.nonce())["key_attestation"]), 48):
+        refused("a changed proof", "key_attestation", lambda proof: changed(f".{proof}.", 1, at)[1:-1])
     for _ in range(2):
         status, answer = provider.post("application-instances", device.initialization(provider.nonce()))
         check("the authority accepts an initialization", f"{status} {answer}", status == 204)

@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the judges share: they count what holds, and ask a program that keeps its keys in a software TPM while it runs."""
+"""What the judges share: they count what holds, ask a program that keeps its keys in a software TPM while it runs, and
+certify keys of TPMs."""
 
+import datetime
 import subprocess
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+
+EK_USAGE, AK_USAGE = (x509.ObjectIdentifier(oid) for oid in ("2.23.133.8.1", "2.23.133.8.3"))
 
 passed, failed = 0, []
 
@@ -41,3 +49,37 @@ class Tool:
     def stop(self):
         self.process.stdin.close()
         check("the TPM is left in order", self.process.wait(timeout=60) == 0)
+
+
+def key_usage(*names):
+    return x509.KeyUsage(**{name: name in names for name in (
+        "digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement",
+        "key_cert_sign", "crl_sign", "encipher_only", "decipher_only")})
+
+
+class CA:
+    """A root, and what it certifies."""
+
+    def __init__(self):
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        self.name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "judges")])
+        self.own = x509.SubjectKeyIdentifier.from_public_key(self.key.public_key())
+        self.root = self.certificate(self.name, self.key.public_key(), x509.BasicConstraints(True, 0), self.own,
+                                     key_usage("key_cert_sign", "crl_sign"))
+
+    def certificate(self, subject, key, *extensions):
+        now = datetime.datetime.now(datetime.timezone.utc)
+        builder = (x509.CertificateBuilder().issuer_name(self.name).subject_name(subject).public_key(key)
+                   .serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(hours=1))
+                   .not_valid_after(now + datetime.timedelta(days=9)))
+        for extension in extensions:
+            critical = isinstance(extension, (x509.BasicConstraints, x509.KeyUsage, x509.SubjectAlternativeName))
+            builder = builder.add_extension(extension, critical)
+        return builder.sign(self.key, hashes.SHA256())
+
+    def of_tpm(self, key, maker, usage, *more):
+        words = [("2.23.133.2.1", maker), ("2.23.133.2.2", "judge"), ("2.23.133.2.3", "id:00000001")]
+        tpm = x509.Name([x509.NameAttribute(x509.ObjectIdentifier(oid), text) for oid, text in words])
+        return self.certificate(
+            x509.Name([]), key, x509.BasicConstraints(False, None), x509.SubjectAlternativeName([x509.DirectoryName(tpm)]),
+            x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(self.own), x509.ExtendedKeyUsage([usage]), *more)

@@ -3,7 +3,6 @@
 made with cryptography and cbor2, and JWS with jwcrypto. Its TPM is one in words only, so it is for tests."""
 
 import base64
-import datetime
 import hashlib
 import hmac
 import http.client
@@ -13,14 +12,14 @@ import secrets
 import time
 
 import cbor2
-from cryptography import x509
 from cryptography.hazmat.decrepit.ciphers.modes import CFB
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from jwcrypto import jwk, jws
 
-EK_USAGE = x509.ObjectIdentifier("2.23.133.8.1")
+from judging import CA, EK_USAGE, key_usage
+
 SOLUTION = {"platform": "linux", "wallet_solution_id": "judge", "wallet_solution_version": "1"}
 
 
@@ -65,34 +64,13 @@ def attest(kind, nonce, body):
     return bytes.fromhex("ff544347") + kind + sized(signer) + sized(nonce) + bytes(16) + b"\1" + bytes(8) + body
 
 
-class Maker:
+class Maker(CA):
     """Who makes TPMs, with one EK."""
 
     def __init__(self):
-        self.key = ec.generate_private_key(ec.SECP256R1())
+        super().__init__()
         self.ek = rsa.generate_private_key(65537, 2048)
-        self.name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Maker")])
-        own = x509.SubjectKeyIdentifier.from_public_key(self.key.public_key())
-        self.root = self.certificate(self.name, self.key.public_key(), x509.BasicConstraints(True, None), own, x509.KeyUsage(
-            False, False, False, False, False, True, True, False, False))
-        words = [("2.23.133.2.1", "id:49465800"), ("2.23.133.2.2", "judge"), ("2.23.133.2.3", "id:00000001")]
-        tpm = x509.Name([x509.NameAttribute(x509.ObjectIdentifier(oid), text) for oid, text in words])
-        self.ek_certificate = self.certificate(
-            x509.Name([]), self.ek.public_key(), x509.BasicConstraints(False, None),
-            x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(own),
-            x509.KeyUsage(False, False, True, False, False, False, False, False, False),
-            x509.SubjectAlternativeName([x509.DirectoryName(tpm)]))
-
-    def certificate(self, subject, key, constraints, identifier, usage, names=None):
-        now = datetime.datetime.now(datetime.timezone.utc)
-        builder = (x509.CertificateBuilder().issuer_name(self.name).subject_name(subject).public_key(key)
-                   .serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(hours=1))
-                   .not_valid_after(now + datetime.timedelta(days=9)).add_extension(constraints, critical=True)
-                   .add_extension(identifier, critical=False).add_extension(usage, critical=True))
-        if names is not None:
-            builder = builder.add_extension(names, critical=True).add_extension(
-                x509.ExtendedKeyUsage([EK_USAGE]), critical=False)
-        return builder.sign(self.key, hashes.SHA256())
+        self.ek_certificate = self.of_tpm(self.ek.public_key(), "id:49465800", EK_USAGE, key_usage("key_encipherment"))
 
 
 def kdfa(key, label, context, size):

@@ -121,5 +121,7 @@ for first in 0x80000000, 0x81080000, 0x02000000, 0x03000000:
 EOF
 }
 
-# world_flush NAME HANDLE: takes out of a TPM what a process that was killed left there.
-world_flush() { world_command "$1" "80010000000e00000165$2" > /dev/null; }
+# world_flush NAME: takes out of a TPM what processes that were killed left there.
+world_flush() {
+    for left in $(world_left "$1"); do world_command "$1" "80010000000e00000165$left" > /dev/null; done
+}
