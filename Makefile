@@ -263,12 +263,13 @@ $(BUILD)/keri_tool: $(BUILD)/Tests/C/keri_tool.o $(SUPPORT) $(TPM_STATIC) $(STAT
 
 .PHONY: check-judges check-judges-keri
 check-judges: $(BUILD)/attest_tool tested-commands check-judges-keri
-	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges $(BUILD)/attest_tool
-	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges_wallet $(SWIFT_BINARIES)/tenon-authority
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges judges $(BUILD)/attest_tool
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges judges_wallet $(SWIFT_BINARIES)/tenon-authority
 
 ## check-judges-keri  events of TPM keys before keri and auths, from PyPI, and before the authority: what they accept and refuse
 check-judges-keri: $(BUILD)/keri_tool $(BUILD)/blake3_tool $(SHARED) tested-commands
-	PYTHON=$(PYTHON) Tests/Scripts/judges_keri.sh $(BUILD) $(SWIFT_BINARIES)/tenon-authority
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges_keri judges_keri $(BUILD)
+	PYTHON=$(PYTHON) Tests/Scripts/stores.sh Tests/Scripts/judges.sh judges_keri auths_client $(BUILD) $(SWIFT_BINARIES)/tenon-authority
 
 ## check-rfc9421    requests of signature version 2 before a library for RFC 9421, from PyPI
 $(BUILD)/request2_tool: $(BUILD)/Tests/C/request2_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
@@ -276,7 +277,7 @@ $(BUILD)/request2_tool: $(BUILD)/Tests/C/request2_tool.o $(SUPPORT) $(TPM_STATIC
 
 .PHONY: check-rfc9421
 check-rfc9421: $(BUILD)/request2_tool
-	PYTHON=$(PYTHON) Tests/Scripts/judges.sh rfc9421 $(BUILD)/request2_tool
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges rfc9421 $(BUILD)/request2_tool
 
 ## check-support    the tests' own tools: software TPMs, and faults on the way to them
 SUPPORT_TEST := $(BUILD)/support_test

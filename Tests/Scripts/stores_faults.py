@@ -252,13 +252,7 @@ def during(seconds, begin, end):
 
 
 def redis(*words):
-    """A command, and what is answered in one go."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(5)
-        connection.connect(f"{STORES}/redis.sock")
-        words = [str(word).encode() for word in words]
-        connection.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words))
-        return connection.recv(65536).decode()
+    return subprocess.run([f"{STORES}/server", "redis", "do", *words], check=True, capture_output=True, text=True).stdout
 
 
 def signal_redis(number):
@@ -273,13 +267,13 @@ def redis_evicts(instances):
     used = next(line.split(":")[1] for line in redis("INFO", "memory").splitlines() if line.startswith("used_memory:"))
     redis("CONFIG", "SET", "maxmemory-policy", "volatile-lru")
     redis("CONFIG", "SET", "maxmemory", used)
-    redis("EVAL", "for n = 1, 40 do redis.call('SET', 'junk' .. n, string.rep('x', 1000)) end", 0)
+    redis("EVAL", "for n = 1, 40 do redis.call('SET', 'junk' .. n, string.rep('x', 1000)) end", "0")
     evicted = [line for line in redis("INFO", "stats").splitlines() if line.startswith("evicted_keys:")]
     print(f"  Redis     {evicted[0]}")
     again(requests, instances, "at once")
     redis("CONFIG", "SET", "maxmemory", "0")
     redis("CONFIG", "SET", "maxmemory-policy", "noeviction")
-    redis("EVAL", "for n = 1, 40 do redis.call('DEL', 'junk' .. n) end", 0)
+    redis("EVAL", "for n = 1, 40 do redis.call('DEL', 'junk' .. n) end", "0")
     again(requests, instances, "when it throws nothing away any more")
     ended = time.time()
     time.sleep(LIMIT)
