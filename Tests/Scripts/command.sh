@@ -97,10 +97,12 @@ doctor() {
     typed "${@:2}"
     kept doctor
     { echo '$ tenon doctor' && cat "$world/block"; } > "$world/shown"
-    [ "$mode" != write ] || awk -v heading="## $1" -v block="$world/shown" '
-        $0 == heading { found = 1 }
-        found && /^```/ { inside = !inside; print; if (inside) while ((getline line < block) > 0) print line; else found = 0; next }
-        !(found && inside)' "$root/docs/doctor.md" > "$world/doctor.md" && cp "$world/doctor.md" "$root/docs/doctor.md"
+    if [ "$mode" = write ]; then
+        awk -v heading="## $1" -v block="$world/shown" '
+            $0 == heading { found = 1 }
+            found && /^```/ { inside = !inside; print; if (inside) while ((getline line < block) > 0) print line; else found = 0; next }
+            !(found && inside)' "$root/docs/doctor.md" > "$world/doctor.md" && cp "$world/doctor.md" "$root/docs/doctor.md"
+    fi
     awk -v heading="## $1" '$0 == heading { found = 1; next } found && /^```/ { if (inside) exit; inside = 1; next } inside' \
         "$root/docs/doctor.md" | diff -u - "$world/shown" > "$world/difference" || wrong "docs/doctor.md shows $1" "$world/difference"
     echo "as docs/doctor.md: $1" | written "${@:2}"
