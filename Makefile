@@ -263,11 +263,13 @@ $(BUILD)/keri_tool: $(BUILD)/Tests/C/keri_tool.o $(SUPPORT) $(TPM_STATIC) $(STAT
 
 .PHONY: check-judges check-judges-keri
 check-judges: $(BUILD)/attest_tool tested-commands check-judges-keri
-	PYTHON=$(PYTHON) Tests/Scripts/judges.sh $(BUILD) $(SWIFT_BINARIES)/tenon-authority
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges judges $(BUILD)/attest_tool
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges judges_wallet $(SWIFT_BINARIES)/tenon-authority
 
 ## check-judges-keri  events of TPM keys before keri and auths, from PyPI, and before the authority: what they accept and refuse
-check-judges-keri: $(BUILD)/keri_tool $(SHARED) tested-commands
-	PYTHON=$(PYTHON) Tests/Scripts/judges_keri.sh $(BUILD) $(SWIFT_BINARIES)/tenon-authority
+check-judges-keri: $(BUILD)/keri_tool $(BUILD)/blake3_tool $(SHARED) tested-commands
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges_keri judges_keri $(BUILD)
+	PYTHON=$(PYTHON) Tests/Scripts/stores.sh Tests/Scripts/judges.sh judges_keri auths_client $(BUILD) $(SWIFT_BINARIES)/tenon-authority
 
 ## check-rfc9421    requests of signature version 2 before a library for RFC 9421, from PyPI
 $(BUILD)/request2_tool: $(BUILD)/Tests/C/request2_tool.o $(SUPPORT) $(TPM_STATIC) $(STATIC)
@@ -275,12 +277,7 @@ $(BUILD)/request2_tool: $(BUILD)/Tests/C/request2_tool.o $(SUPPORT) $(TPM_STATIC
 
 .PHONY: check-rfc9421
 check-rfc9421: $(BUILD)/request2_tool
-	PYTHON=$(PYTHON) Tests/Scripts/rfc9421.sh $(BUILD)
-
-## check-b3sum      BLAKE3 beside Debian's b3sum
-.PHONY: check-b3sum
-check-b3sum: $(BUILD)/blake3_tool
-	Tests/Scripts/b3sum.sh $<
+	PYTHON=$(PYTHON) Tests/Scripts/judges.sh judges rfc9421 $(BUILD)/request2_tool
 
 ## check-support    the tests' own tools: software TPMs, and faults on the way to them
 SUPPORT_TEST := $(BUILD)/support_test
@@ -333,11 +330,12 @@ check-constant-time: $(BUILD)/constant_time
 
 ## check-vectors    our own vectors are what their script makes
 .PHONY: check-vectors
+check-vectors: export PYTHONDONTWRITEBYTECODE = 1
 check-vectors:
 	$(PYTHON) Tests/Vectors/make_p256_hard.py | cmp - Tests/Vectors/p256-hard.txt
 	PYTHONIOENCODING=utf-8 $(PYTHON) Tests/Vectors/make_activation.py | cmp - Tests/Vectors/activation.txt
 	$(PYTHON) Tests/Vectors/make_batch.py | cmp - Tests/Vectors/batch.txt
-	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) Tests/Vectors/make_worst.py | cmp - Tests/Vectors/certificates/worst.txt
+	$(PYTHON) Tests/Vectors/make_worst.py | cmp - Tests/Vectors/certificates/worst.txt
 
 ## vectors-evidence  Tests/Vectors/evidence.txt and folded.txt anew: a TPM draws random numbers, so they always differ
 .PHONY: vectors-evidence
@@ -364,24 +362,17 @@ check-heap: $(TPM_STATE_FILE)
 	for build in $(MBEDTLS) $(OPENSSL); do \
 	    $$build/heap_scan && $$build/tpm_heap_scan $(TPM_STATE)/state && $$build/native_heap_scan || exit 1; done
 
-## check-abi        the library as Python, Rust and C++ see it; headers, symbols
+## check-abi        the library as Python and C++ see it; headers, symbols
 .PHONY: check-abi
-check-abi: lib $(BUILD)/abi_rust $(BUILD)/abi_cpp $(BUILD)/abi_native
+check-abi: export PYTHONDONTWRITEBYTECODE = 1
+check-abi: lib $(BUILD)/abi_native
 	Tests/ABI/headers.sh
 	Tests/ABI/symbols.sh $(SHARED) CSources/tenon.map
 	Tests/ABI/symbols.sh $(BATCH_SHARED) CSources/tenon-batch.map include/tenon/batch/*.h
 	Tests/ABI/symbols.sh $(TPM_SHARED) CSources/tenon-tpm.map include/tenon/tpm/*.h
 	Tests/ABI/symbols.sh $(NATIVE_SHARED) CSources/synheart-native.map include/tenon/native/*.h
 	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_native libsynheart_native_crypto.so
-	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=Examples $(PYTHON) Tests/ABI/test_abi.py $(SHARED)
-	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_rust
-	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_cpp
-
-$(BUILD)/abi_rust: Tests/ABI/abi.rs $(SHARED)
-	$(RUSTC) -D warnings --edition 2021 -L $(BUILD) -l tenon $< -o $@
-
-$(BUILD)/abi_cpp: Tests/ABI/abi.cpp $(SHARED)
-	$(CXX) -std=c++17 -Wall -Wextra -Wconversion -Werror -Iinclude $< -L$(BUILD) -ltenon -o $@
+	PYTHONPATH=Examples:Tests/Vectors $(PYTHON) Tests/ABI/test_abi.py $(SHARED)
 
 # What loads a library by its name links none of ours.
 $(BUILD)/abi_native: Tests/ABI/native.c
@@ -442,7 +433,7 @@ FAULTS ?=
 check-stores: tested-commands
 	@mkdir -p $(BUILD)
 	$(CC) -O2 -Wall -Wextra -Werror -shared -fPIC Tests/Scripts/clock.c -o $(BUILD)/clock.so
-	Tests/Scripts/stores.sh $(PYTHON) Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
+	Tests/Scripts/stores.sh $(PYTHON) -B Tests/Scripts/stores_faults.py $(SWIFT_BINARIES)/tenon-authority $(BUILD)/clock.so $(FAULTS)
 
 ## demo             a device's identity from the first key to a cleared TPM (KIND=auths|it-wallet: at that service; RUNTIME=1: with a runtime behind the native callbacks, too); on a TPM of this machine with TPM=device:/dev/tpmrm0
 TPM ?=

@@ -11,23 +11,9 @@ mkdir -p "$2" && scratch=$(cd "$2" && pwd) || exit 1
 prefix=$scratch/prefix stage=$scratch/stage
 locked=$scratch/locked spaced="$scratch/a stage"
 rm -rf "$prefix" "$stage" "$locked" "$spaced" "$scratch/commands" "$scratch/paths"
-passed=0 failed=0
-
-expect() { # expect WHAT COMMAND...
-    what=$1
-    shift
-    if "$@" > "$scratch/output" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "does not hold: $what"
-        sed 's/^/    /' "$scratch/output"
-    fi
-}
-
-refuse() {
-    ! "$@"
-}
+output=$scratch/output
+# shellcheck source=/dev/null
+. "$root/Tests/Scripts/expect.sh"
 
 # RFC 6979, A.2.5: the key, and its signature over "sample".
 key=3059301306072a8648ce3d020106082a8648ce3d03010703420004
@@ -198,5 +184,4 @@ expect "it has what debuggers read" sh -c "readelf -SW '$there/libtenon.so.0' | 
 expect "the libraries are the same" are_the_same
 expect "none names its path" name_no_path
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ] && [ "$passed" != 0 ]
+verdict

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # symbols.sh LIBRARY MAP [HEADER...]: what the headers mark with TENON_API, what the version script names and what the
-# library exports is one list. Without HEADER: include/tenon/*.h. What our libraries share is not part of it.
+# library exports is one list, and a C++ program links each function of it. Without HEADER: include/tenon/*.h. What our
+# libraries share is not part of it.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,5 +32,13 @@ for other in map library; do
         status=1
     fi
 done
+{
+    printf '#include "%s"\n' $(realpath "$@")
+    echo 'typedef void (*any)(); int main() { any all[] = {'
+    sed 's/.*/    reinterpret_cast<any>(\&&),/' "$lists/headers"
+    echo '}; return all[0] == nullptr; }'
+} > "$lists/all.cpp"
+g++ -std=c++17 -I"$here/../../include" "$lists/all.cpp" "$library" -Wl,-rpath-link,"$(dirname "$library")" -o "$lists/all" ||
+    { echo "a C++ program cannot link these functions"; status=1; }
 [ "$status" != 0 ] || echo "symbols: $(wc -l < "$lists/headers") functions, in headers, map and library alike"
 exit "$status"

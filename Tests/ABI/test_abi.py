@@ -14,14 +14,7 @@ import uuid
 from ctypes import byref, c_void_p
 
 import tenon
-
-# SP 800-186, 3.2.1.3
-P = 0xFFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF
-N = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-G = (
-    0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
-    0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
-)
+from curve import P256
 
 # RFC 6979, A.2.5: the key, and its signature over SHA-256 of "sample"
 SCALAR = bytes.fromhex("C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721")
@@ -42,44 +35,21 @@ NONCE = b"8c7e3b52-3d9e-4f0a-9a43-0a6c1d2e3f40"
 lib = tenon.Library(sys.argv[1])
 
 
-def add(a, b):
-    """The sum of two points of P-256; None is the point at infinity."""
-    if a is None or b is None:
-        return a or b
-    if a[0] == b[0] and (a[1] + b[1]) % P == 0:
-        return None
-    slope = (3 * a[0] * a[0] - 3) * pow(2 * a[1], -1, P) if a == b else (b[1] - a[1]) * pow(b[0] - a[0], -1, P)
-    x = (slope * slope - a[0] - b[0]) % P
-    return x, (slope * (a[0] - x) - a[1]) % P
-
-
-def multiply(scalar, point):
-    total = None
-    for bit in bin(scalar)[2:]:
-        total = add(total, total)
-        total = add(total, point) if bit == "1" else total
-    return total
-
-
 def number(data):
     return int.from_bytes(data, "big")
 
 
-def pair(a, b):
-    return a.to_bytes(32, "big") + b.to_bytes(32, "big")
-
-
 def python_signs(scalar, digest):
-    nonce = secrets.randbelow(N - 1) + 1
-    r = multiply(nonce, G)[0] % N
-    return pair(r, pow(nonce, -1, N) * (number(digest) + r * number(scalar)) % N)
+    nonce = secrets.randbelow(P256.n - 1) + 1
+    r = P256.multiply(nonce, P256.g)[0] % P256.n
+    return P256.encoded((r, pow(nonce, -1, P256.n) * (number(digest) + r * number(scalar)) % P256.n))
 
 
 def python_verifies(key, digest, signature):
     r, s = number(signature[:32]), number(signature[32:])
-    of_g = multiply(number(digest) * pow(s, -1, N) % N, G)
-    of_key = multiply(r * pow(s, -1, N) % N, (number(key[:32]), number(key[32:])))
-    return add(of_g, of_key)[0] % N == r
+    of_g = P256.multiply(number(digest) * pow(s, -1, P256.n) % P256.n, P256.g)
+    of_key = P256.multiply(r * pow(s, -1, P256.n) % P256.n, (number(key[:32]), number(key[32:])))
+    return P256.add(of_g, of_key)[0] % P256.n == r
 
 
 def raises(name, category, function, *arguments, **options):
@@ -289,7 +259,7 @@ def test_rfc_6979():
 
 
 def test_scalar_range():
-    for scalar in (bytes(32), N.to_bytes(32, "big"), SCALAR[:-1]):
+    for scalar in (bytes(32), P256.n.to_bytes(32, "big"), SCALAR[:-1]):
         raises("TENON_ERROR_SCALAR_RANGE", 2, tenon.Key.load, lib, scalar)
 
 

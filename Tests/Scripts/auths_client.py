@@ -9,7 +9,6 @@ import base64
 import datetime
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,40 +19,24 @@ from concurrent.futures import ThreadPoolExecutor
 
 import auths
 import judges_keri as judges
+from judging import check, verdict
+from served import Served
 
 APP = {"id": "kel", "service": "auths", "require_attestation": False, "bare_signatures": True}
-passed, failed = 0, []
 
 
-def check(what, holds, found=None):
-    global passed
-    if holds:
-        passed += 1
-    else:
-        failed.append(what)
-        print("does not hold:", what, found)
-
-
-class Authority:
+class Authority(Served):
     def __init__(self, program, folder, stores):
-        self.program, self.folder = program, folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
-        settings = {"origins": [self.url], "public": {"address": "127.0.0.1", "port": port}, "apps": [APP],
-                    "limits": {"per_address_per_minute": 100000}}
+        settings = {"apps": [APP], "limits": {"per_address_per_minute": 100000}}
         if stores:
             settings["shared"] = {"redis": f"unix:{stores}/redis.sock", "name": "auths_client",
                                   "postgres": f"postgres://tenon@/postgres?host={stores}"}
+        super().__init__(program, os.path.join(folder, "state"), settings, bool(stores))
+        os.mkdir(self.folder, 0o700)
+        if stores:
             self.command("ca", "init", "--name", "auths")
-        with open(os.path.join(folder, "authority.json"), "w", encoding="utf-8") as file:
-            json.dump(settings, file)
-        words = [program, "serve", "--state-dir", folder] + (["--shared"] if stores else [])
-        self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.start()
         while self.ask("GET", "/health")[0] != 200:
-            if self.process.poll() is not None:
-                raise SystemExit("the authority did not start")
             time.sleep(0.1)
 
     def ask(self, method, path, body=None, headers=None):
@@ -66,10 +49,6 @@ class Authority:
             return error.code, error.read()
         except urllib.error.URLError:
             return 0, b""
-
-    def command(self, *words):
-        return subprocess.run([self.program, *words, "--state-dir", self.folder], check=True, capture_output=True,
-                              text=True).stdout
 
     def register(self, event, attachment):
         members = json.loads(event)
@@ -93,10 +72,6 @@ class Authority:
         path = f"http://localhost/auths/kel/v1/identities/{prefix}/conflicts"
         answer = subprocess.check_output(["curl", "-s", "--unix-socket", f"{self.folder}/admin.sock", path])
         return json.loads(answer)["events"]
-
-    def stop(self):
-        self.process.terminate()
-        return self.process.wait(timeout=60)
 
 
 class Client:
@@ -199,15 +174,14 @@ def run(build, program, stores):
         authority.command("revoke", "--app", "kel", prefix)
         check("a revoked identity", authority.register(*inception)[0] == 403)
         check("the authority ends", authority.stop() == 0)
-    check("the TPM is left in order", device.stop() == 0)
+    device.stop()
 
 
 def main(build, program):
     stores = os.environ.get("TENON_TEST_STORES")
     for place in [None] + ([stores] if stores else []):
         run(build, program, place)
-    print(f"authority over HTTP, {'both kinds of stores' if stores else 'SQLite'}: {passed} passed, {len(failed)} failed")
-    return 1 if failed else 0
+    return verdict(f"authority over HTTP, {'both kinds of stores' if stores else 'SQLite'}")
 
 
 if __name__ == "__main__":

@@ -10,11 +10,10 @@ need() { # need PACKAGE TEST...: the test fails when the package is missing
     "$@" > /dev/null 2>&1 || missing="$missing $package"
 }
 
-need gcc command -v gcc
-need g++ command -v g++
+for program in gcc g++ make git curl openssl swtpm python3 rustc clang clang-format; do
+    need "$program" command -v "$program"
+done
 need libc6-dev test -e /usr/include/stdio.h
-need make command -v make
-need git command -v git
 need binutils command -v readelf
 need pkg-config command -v pkg-config
 need libmbedtls-dev test -e /usr/include/mbedtls/ecp.h
@@ -25,18 +24,11 @@ need libpq-dev test -e /usr/include/postgresql/libpq-fe.h
 need libsqlite3-dev test -e /usr/include/sqlite3.h
 need libcurl4-openssl-dev pkg-config --exists libcurl
 need libmicrohttpd-dev test -e /usr/include/microhttpd.h
-need curl command -v curl
-need openssl command -v openssl
-need swtpm command -v swtpm
 need swtpm-tools command -v swtpm_setup
 need procps command -v pgrep
-need python3 command -v python3
 need python3-venv python3 -c 'import ensurepip, venv'
 need libsodium23 python3 -c 'import ctypes; ctypes.CDLL("libsodium.so.23")'
-need rustc command -v rustc
 need valgrind test -e /usr/include/valgrind/memcheck.h
-need clang command -v clang
-need clang-format command -v clang-format
 
 # Debian 13 has a Swift of its own, 6.0, which cannot build Tenon: it has no Span.
 if ! command -v swift > /dev/null 2>&1; then

@@ -22,19 +22,9 @@ unset TENON_SERVICE TENON_APP TENON_CA_FILE TENON_ATTESTATION_CA TENON_ATTESTATI
 export TENON_TPM=swtpm:path=$world/device.tpm TENON_STATE_DIR=$world/state STATE_DIRECTORY=$world/authority \
     PATH=$swift:$PATH PKG_CONFIG_PATH=$world/prefix/lib/pkgconfig LIBRARY_PATH=$world/prefix/lib \
     LD_LIBRARY_PATH=$world/prefix/lib PYTHONPATH=$root/Examples PYTHONDONTWRITEBYTECODE=1 TSS2_LOG=all+NONE
-passed=0 failed=0
-
-expect() { # expect WHAT COMMAND...
-    local what=$1
-    shift
-    if "$@" > "$world/output" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "does not hold: $what"
-        sed 's/^/    /' "$world/output"
-    fi
-}
+output=$world/output
+# shellcheck source=/dev/null
+. "$scripts/expect.sh"
 
 # --- what stands for the names in the documents
 
@@ -82,16 +72,10 @@ in_here() { (cd "$here" && timeout 100 sh -c "$1"); }
 
 # Until it says that it serves, in a folder and at a port of its own.
 serves() { # serves COMMAND
-    local word='' where='' server
-    rm -rf "$world/first" "$world/first.says"
+    rm -rf "$world/first"
     mkdir "$world/first"
-    mkfifo "$world/first.says"
-    (cd "$here" && STATE_DIRECTORY=$world/first exec setpriv --pdeathsig TERM sh -c "exec $1 --port $(world_port)") > "$world/first.says" &
-    server=$!
-    world_processes="$world_processes $server"
-    exec 6< "$world/first.says"
-    while read -r word _ where _ <&6; do [ "$word" != tenon-authority ] || break; done
-    kill "$server" && wait "$server" && [ "${where#http://127.0.0.1:}" != "$where" ]
+    world_listen first sh -c "cd '$here' && STATE_DIRECTORY=$world/first exec $1 --port $(world_port)"
+    kill "$listener" && wait "$listener" && [ "${where#http://127.0.0.1:}" != "$where" ]
 }
 
 # What the unit starts, and a device of the app demo for what an operator does afterwards.
@@ -103,7 +87,7 @@ starts_unit() {
 
 # A copy, and the head that went to the journal when the authority ended.
 copies_log() {
-    kill "$world_authority" && wait "$world_authority"
+    world_stop
     cp -r "$world/authority" "$world/copy"
     head=$(sed -n 's/.*audit head [^ ]* \([^ ]*\) .*/\1/p' "$world/authority.log" | tail -n 1)
     world_again
@@ -111,7 +95,7 @@ copies_log() {
 
 # accepts_log LINE: with a log whose last line somebody cut off it does not start, until it is told to go on.
 accepts_log() {
-    kill "$world_authority" && wait "$world_authority"
+    world_stop
     sed -i '$d' "$world/authority/audit.log"
     timeout 20 tenon-authority serve
     [ $? = 3 ] || return 1
@@ -120,7 +104,7 @@ accepts_log() {
 }
 
 resets_clock() { # resets_clock LINE: of an authority that is stopped
-    kill "$world_authority" && wait "$world_authority"
+    world_stop
     in_here "$1" && world_again
 }
 
@@ -311,5 +295,4 @@ for path in docs/c-abi.md docs/authority.md Examples/README.md README.md $(cd "$
 done
 expect "nothing is left in the TPM" test -z "$(world_left device)"
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ] && [ "$passed" != 0 ]
+verdict

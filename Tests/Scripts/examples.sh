@@ -12,20 +12,15 @@ tenon_authority=$swift/tenon-authority
 . "$(dirname "$0")/world.sh"
 world
 work=$world
-passed=0 failed=0
+output=$work/output
+# shellcheck source=/dev/null
+. "$(dirname "$0")/expect.sh"
 
-expect() { # expect WHAT CODE PATTERN COMMAND...: the exit code, and a line of what it prints
-    local what=$1 code=$2 pattern=$3 result
-    shift 3
-    "$@" > "$work/output" 2>&1
-    result=$?
-    if [ "$result" = "$code" ] && { [ -z "$pattern" ] || grep -qE -- "$pattern" "$work/output"; }; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "does not hold: $what (exit $result)"
-        sed 's/^/    /' "$work/output"
-    fi
+says() { # says CODE PATTERN COMMAND...: the exit code, and a line of what it prints
+    "${@:3}" > "$work/said" 2>&1
+    local code=$?
+    cat "$work/said"
+    [ "$code" = "$1" ] && grep -qE -- "$2" "$work/said" || { echo "exit $code"; return 1; }
 }
 
 world_tpm device "$state/state"
@@ -36,12 +31,12 @@ export TSS2_LOG=all+NONE PYTHONDONTWRITEBYTECODE=1 LIBTENON=$build/libtenon.so.0
 sign() { # sign FILE BODY
     printf '%s' "$2" | "$build/sign" "$tcti" "$work/device.key" app_1 device_1 POST /v1/hsi > "$work/$1"
 }
-expect "sign.rs makes a key" 0 '' sign first '{"a":1}'
-expect "and finds it again" 0 '' sign second '{"a":1}'
-expect "its file is its owner's" 0 '^600$' stat -c %a "$work/device.key"
-expect "without a TPM" 5 '^sign: TENON_' "$build/sign" "swtpm:path=$work/none" "$work/device.key" app_1 device_1 GET /
-expect "with a name that may be code" 1 'TENON_ERROR_TCTI' "$build/sign" cmd:id "$work/device.key" app_1 device_1 GET /
-expect "a path that is none" 1 'TENON_ERROR_PATH' "$build/sign" "$tcti" "$work/device.key" app_1 device_1 GET 'a?b'
+expect "sign.rs makes a key" sign first '{"a":1}'
+expect "and finds it again" sign second '{"a":1}'
+expect "its file is its owner's" says 0 '^600$' stat -c %a "$work/device.key"
+expect "without a TPM" says 5 '^sign: TENON_' "$build/sign" "swtpm:path=$work/none" "$work/device.key" app_1 device_1 GET /
+expect "with a name that may be code" says 1 'TENON_ERROR_TCTI' "$build/sign" cmd:id "$work/device.key" app_1 device_1 GET /
+expect "a path that is none" says 1 'TENON_ERROR_PATH' "$build/sign" "$tcti" "$work/device.key" app_1 device_1 GET 'a?b'
 key=$(cat "$work/device.key.pub")
 sed 's/"a":1/"a":2/' "$work/first" > "$work/body"
 sed 's,/v1/hsi,/v1/hsx,' "$work/first" > "$work/path"
@@ -54,16 +49,16 @@ printf 'GET' > "$work/cut"
 for verify in "$build/verify_request" "$swift/RequestVerifier" "python3 $PWD/Examples/verify_request.py"; do
     # shellcheck disable=SC2086
     judge() { (cd "$work" && $1 "${@:2}"); }
-    expect "$verify: good" 0 '^second: valid$' judge "$verify" "$key" first second
-    expect "twice" 3 '^first: refused: it was made before$' judge "$verify" "$key" first first
-    expect "twice, with another nonce" 3 '^again: refused: it was made before$' judge "$verify" "$key" first again
-    expect "another body" 3 "^body: refused: $forged\$" judge "$verify" "$key" body
-    expect "another path" 3 "^path: refused: $forged\$" judge "$verify" "$key" path
-    expect "an old one" 3 '^old: refused: the timestamp is too far from now$' judge "$verify" "$key" old
-    expect "a header less" 3 '^without: refused: not a signed request$' judge "$verify" "$key" without
-    expect "cut" 3 '^cut: refused: not a signed request$' judge "$verify" "$key" cut
-    expect "nothing" 3 '^empty: refused: not a signed request$' judge "$verify" "$key" empty
-    expect "a usage" 1 '^usage: (verify_request|RequestVerifier)' judge "$verify"
+    expect "$verify: good" says 0 '^second: valid$' judge "$verify" "$key" first second
+    expect "twice" says 3 '^first: refused: it was made before$' judge "$verify" "$key" first first
+    expect "twice, with another nonce" says 3 '^again: refused: it was made before$' judge "$verify" "$key" first again
+    expect "another body" says 3 "^body: refused: $forged\$" judge "$verify" "$key" body
+    expect "another path" says 3 "^path: refused: $forged\$" judge "$verify" "$key" path
+    expect "an old one" says 3 '^old: refused: the timestamp is too far from now$' judge "$verify" "$key" old
+    expect "a header less" says 3 '^without: refused: not a signed request$' judge "$verify" "$key" without
+    expect "cut" says 3 '^cut: refused: not a signed request$' judge "$verify" "$key" cut
+    expect "nothing" says 3 '^empty: refused: not a signed request$' judge "$verify" "$key" empty
+    expect "a usage" says 1 '^usage: (verify_request|RequestVerifier)' judge "$verify"
 done
 
 # A KERI log that is public.
@@ -76,39 +71,38 @@ for number, name in enumerate(("icp", "rot")):
         open(f"{sys.argv[2]}/{number}{end}", "w").write(vector[name][member])
 END
 verify_log() { python3 Examples/verify_log.py "$@"; }
-expect "verify_log.py" 0 '^did:keri:EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD$' verify_log "$work/kel"
+expect "verify_log.py" says 0 '^did:keri:EKiCzlm2xHzI6WIBcGlo0zlyQ3cSxtmwpNGES_A0VxAD$' verify_log "$work/kel"
 cp "$work/kel/0.att" "$work/kel/1.att"
-expect "with the attachment of another event" 3 '^refused: TENON_KERI_18_SIGNATURE' verify_log "$work/kel"
+expect "with the attachment of another event" says 3 '^refused: TENON_KERI_18_SIGNATURE' verify_log "$work/kel"
 rm "$work/kel/0.json"
-expect "without an event" 3 '^refused: TENON_ERROR_EMPTY' verify_log "$work/kel"
-expect "a usage of it" 1 '^usage: verify_log' verify_log
+expect "without an event" says 3 '^refused: TENON_ERROR_EMPTY' verify_log "$work/kel"
+expect "a usage of it" says 1 '^usage: verify_log' verify_log
 
 # A device registers, in C, with libcurl as its own HTTP.
 world_serve --port "$(world_port)" --ek-roots "$state/root.pem" --ek-roots "$state/issuer.pem"
 url=$url/auth
 grep -v -e ----- "$state/issuer.pem" | base64 -d > "$work/issuer.der"
 register() { "$build/register" "$tcti" "$url" "$1" "$work/agent.key" "$work/issuer.der"; }
-expect "register.c" 0 '^[0-9a-f-]{36}$' register demo
+expect "register.c" says 0 '^[0-9a-f-]{36}$' register demo
 first=$(cat "$work/output")
-expect "again with the same key, the same device" 0 "^$first\$" register demo
-expect "an app that is not there" 10 '^register: the challenge: 4' register other
-expect "DeviceAgent" 0 '^sent: 200$' "$swift/DeviceAgent" "$tcti" "$url" demo "$work/agent" 1
-expect "which is registered then" 0 '^alreadyRegistered: [0-9a-f-]{36}$' "$swift/DeviceAgent" "$tcti" "$url" demo "$work/agent" 1
+expect "again with the same key, the same device" says 0 "^$first\$" register demo
+expect "an app that is not there" says 10 '^register: the challenge: 4' register other
+expect "DeviceAgent" says 0 '^sent: 200$' "$swift/DeviceAgent" "$tcti" "$url" demo "$work/agent" 1
+expect "which is registered then" says 0 '^alreadyRegistered: [0-9a-f-]{36}$' "$swift/DeviceAgent" "$tcti" "$url" demo "$work/agent" 1
 
 # It sends from a shell, too.
 send() { # send STATE-FOLDER WORD...
     PATH=$swift:$PATH TENON_TPM=$tcti TENON_STATE_DIR=$work/$1 Examples/send.sh "${@:2}"
 }
-expect "send.sh" 0 '"attestation":"attested"' send agent POST "${url%/auth}/v1/echo" "$work/second"
-expect "without a body" 0 '"method":"GET"' send agent GET "${url%/auth}/v1/echo"
-expect "to where nothing is" 22 '404' send agent POST "${url%/auth}/v1/none" "$work/second"
-expect "of a device that is not registered" 10 '^tenon: There is no identity' send nothing GET "${url%/auth}/v1/echo"
-expect "with a body that is not there" 1 'cannot be read' send agent POST "${url%/auth}/v1/echo" "$work/none"
-expect "a usage" 1 '^usage: Examples/send.sh' send agent GET
+expect "send.sh" says 0 '"attestation":"attested"' send agent POST "${url%/auth}/v1/echo" "$work/second"
+expect "without a body" says 0 '"method":"GET"' send agent GET "${url%/auth}/v1/echo"
+expect "to where nothing is" says 22 '404' send agent POST "${url%/auth}/v1/none" "$work/second"
+expect "of a device that is not registered" says 10 '^tenon: There is no identity' send nothing GET "${url%/auth}/v1/echo"
+expect "with a body that is not there" says 1 'cannot be read' send agent POST "${url%/auth}/v1/echo" "$work/none"
+expect "a usage" says 1 '^usage: Examples/send.sh' send agent GET
 url=http://127.0.0.1:1
-expect "no service" 11 '^register: the challenge: 0' register demo
-expect "its key is in the file, and is one for other tools" 0 'BEGIN TSS2 PRIVATE KEY' cat "$work/agent.key"
-expect "nothing is left in the TPM" 0 '' test -z "$(world_left device)"
+expect "no service" says 11 '^register: the challenge: 0' register demo
+expect "its key is in the file, and is one for other tools" says 0 'BEGIN TSS2 PRIVATE KEY' cat "$work/agent.key"
+expect "nothing is left in the TPM" test -z "$(world_left device)"
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ] && [ "$passed" != 0 ]
+verdict

@@ -118,9 +118,6 @@ def main():
         zero[f"sources that name {service} outside its folders"] = [
             name for name, lines in product.items() if not re.search(place, name) and re.search(service, "\n".join(lines), re.IGNORECASE)]
     zero["lines of documents over 120 columns"] = [one for name in files() if name.endswith(".md") for one in too_long(name)]
-    zero["citations of what is not in the repository"] = [
-        line for line in subprocess.run(["bash", "Tests/Scripts/layout.sh"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
-        if line.startswith(("decisions:", "papers:"))]
     zero["public symbols without a comment"] = [
         one for name, lines in product.items() if name.endswith(".swift") for one in undocumented(name, lines)]
     for what, places in zero.items():

@@ -1,62 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""judges.py ATTEST_TOOL: proofs of Tenon before fido2 and webauthn of PyPI, through their TPM attestation verification.
+"""judges.py ATTEST_TOOL: proofs of Tenon before fido2 and webauthn of PyPI, through their TPM attestation verification,
+and before Examples/verify_native.py.
 
-Both want what WebAuthn 8.3 calls a statement, with the signature as DER, an AK certificate, and the digest of
+The two want what WebAuthn 8.3 calls a statement, with the signature as DER, an AK certificate, and the digest of
 authenticator data and client data as qualifying data. Every part that they look at is then changed, and they refuse.
 """
 
-import datetime
+import base64
 import hashlib
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
 import cbor2
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives import serialization
 from fido2.attestation.base import verify_x509_chain
 from fido2.attestation.tpm import TpmAttestation
 from fido2.webauthn import AuthenticatorData
 from webauthn.helpers.structs import AttestationStatement
 from webauthn.registration.formats.tpm import verify_tpm
 
-AK_USAGE = x509.ObjectIdentifier("2.23.133.8.3")
+import verify_native
+from judging import AK_USAGE, CA, EK_USAGE, Tool, check, flipped, verdict
+
 CLIENT_DATA = json.dumps({"type": "webauthn.create", "challenge": "AA", "origin": "https://s.example"}).encode()
 
-passed, failed = 0, []
 
-
-def check(what, holds):
-    global passed
-    if holds:
-        passed += 1
-    else:
-        failed.append(what)
-        print("does not hold:", what)
-
-
-class Device:
-    """attest_tool, which keeps a key and an AK while it runs."""
+class Device(Tool):
+    """attest_tool, which keeps a key and an AK."""
 
     def __init__(self, tool, folder):
+        super().__init__(tool, "new")
         self.folder = folder
-        self.process = subprocess.Popen([tool, "new"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.spki, self.ak_spki, self.ak_area = (bytes.fromhex(self.process.stdout.readline()) for _ in range(3))
-
-    def ask(self, *words):
-        self.process.stdin.write(" ".join(words) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline().strip()
-        if answer != "TENON_OK":
-            raise SystemExit(f"attest_tool: {answer}")
+        self.spki, self.ak_spki, self.ak_area = (bytes.fromhex(self.line()) for _ in range(3))
 
     def issue(self):
         """A root, an authority below it and an AK certificate as Tenon makes them: the root, and the others' files."""
         root, issuer, leaf = (os.path.join(self.folder, name) for name in ("own-root", "own-issuer", "own-leaf"))
         self.ask("issue", root, issuer, leaf)
+        self.line()
         with open(root, "rb") as file:
             return x509.load_der_x509_certificate(file.read()), [leaf, issuer]
 
@@ -64,45 +48,16 @@ class Device:
         """The proof's statement, as it stands and with its signature as DER."""
         proof = os.path.join(self.folder, "proof")
         self.ask(nonce.hex(), proof, *certificates)
+        self.line()
         with open(proof, "rb") as file:
             decoded = cbor2.loads(file.read())
         with open(proof + ".der", "rb") as file:
             return decoded, {**decoded["attStmt"], "sig": file.read()}
 
-    def stop(self):
-        self.process.stdin.close()
-        return self.process.wait(timeout=60)
 
-
-class Authority:
-    """A CA of AK certificates, as an attestation CA would be."""
-
-    def __init__(self):
-        self.key = ec.generate_private_key(ec.SECP256R1())
-        self.name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "judges")])
-        self.root = self.sign(self.builder(self.name, self.key.public_key(), 1).add_extension(
-            x509.BasicConstraints(ca=True, path_length=0), critical=True).add_extension(
-            x509.SubjectKeyIdentifier.from_public_key(self.key.public_key()), critical=False))
-
-    def builder(self, subject, key, serial):
-        now = datetime.datetime.now(datetime.timezone.utc)
-        return (x509.CertificateBuilder().issuer_name(self.name).subject_name(subject).public_key(key)
-                .serial_number(serial).not_valid_before(now - datetime.timedelta(minutes=5))
-                .not_valid_after(now + datetime.timedelta(days=1)))
-
-    def sign(self, builder):
-        return builder.sign(self.key, hashes.SHA256())
-
-    def issue(self, spki, usage=AK_USAGE):
-        # A maker that webauthn's list has.
-        names = [("2.23.133.2.1", "id:53544D20"), ("2.23.133.2.2", "model"), ("2.23.133.2.3", "id:00000001")]
-        tpm = x509.Name([x509.NameAttribute(x509.ObjectIdentifier(oid), text) for oid, text in names])
-        identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
-        return self.sign(self.builder(x509.Name([]), serialization.load_der_public_key(spki), 2)
-                         .add_extension(x509.SubjectAlternativeName([x509.DirectoryName(tpm)]), critical=True)
-                         .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
-                         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-                         .add_extension(identifier, critical=False))
+def certify(ca, spki, usage=AK_USAGE):
+    # A maker that webauthn's list has.
+    return ca.of_tpm(serialization.load_der_public_key(spki), "id:53544D20", usage)
 
 
 def der(certificate):
@@ -148,10 +103,6 @@ def accepted(judge, statement, data, root):
     return None
 
 
-def flipped(data, at):
-    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
-
-
 def judge_changes(name, judge, statement, data, root):
     for field, step in (("certInfo", 7), ("sig", 5), ("pubArea", 5)):
         for at in range(0, len(statement[field]), step):
@@ -165,24 +116,52 @@ def judge_changes(name, judge, statement, data, root):
 def judge_others(name, judge, device, authority, statement, data):
     """The same proof with what belongs to somebody else."""
     own = authority.root
-    stranger = Authority()
+    stranger = CA()
     check(f"{name} refuses another root", accepted(judge, statement, data, stranger.root) is not None)
-    for what, certificate in (("the key's certificate for the AK's", authority.issue(device.spki)),
+    for what, certificate in (("the key's certificate for the AK's", certify(authority, device.spki)),
                               ("a certificate for another use",
-                               authority.issue(device.ak_spki, x509.ObjectIdentifier("2.23.133.8.1")))):
+                               certify(authority, device.ak_spki, EK_USAGE))):
         changed = {**statement, "x5c": [der(certificate)]}
         check(f"{name} refuses {what}", accepted(judge, changed, data, own) is not None)
     other = authenticator_data(device.ak_spki)
     check(f"{name} refuses another credential", accepted(judge, statement, other, own) is not None)
 
 
+def judge_native(device, folder):
+    """The bytes of a proof before the verifier of Examples."""
+    root, files = device.issue()
+    challenge = os.urandom(32)
+    proof, _ = device.attest(challenge, files)
+
+    def accepts(blob, root=root, key=device.spki, challenge=challenge):
+        attestation = {"format": "tpm2", "blob": base64.b64encode(blob).decode()}
+        try:
+            verify_native.verify(root.public_bytes(serialization.Encoding.PEM), key, challenge, attestation)
+        except Exception:  # noqa: BLE001
+            return False
+        return True
+
+    with open(os.path.join(folder, "proof"), "rb") as file:
+        whole = file.read()
+    check("verify_native accepts", accepts(whole))
+    check("another challenge", not accepts(whole, challenge=os.urandom(32)))
+    check("another key", not accepts(whole, key=device.ak_spki))
+    check("another root", not accepts(whole, root=CA().root))
+    for field in ("certInfo", "sig", "pubArea"):
+        for at in range(len(proof["attStmt"][field])):
+            statement = {**proof["attStmt"], field: flipped(proof["attStmt"][field], at)}
+            check(f"{field} with byte {at} changed", not accepts(cbor2.dumps({**proof, "attStmt": statement})))
+    check("no proof", not accepts(b""))
+
+
 def main(tool):
     with tempfile.TemporaryDirectory() as folder:
         device = Device(tool, folder)
-        authority = Authority()
+        judge_native(device, folder)
+        authority = CA()
         leaf = os.path.join(folder, "leaf")
         with open(leaf, "wb") as file:
-            file.write(der(authority.issue(device.ak_spki)))
+            file.write(der(certify(authority, device.ak_spki)))
         data = authenticator_data(device.spki)
         digest = hashlib.sha256(data + hashlib.sha256(CLIENT_DATA).digest()).digest()
         for number in range(4):  # signatures differ in length
@@ -205,9 +184,8 @@ def main(tool):
             check(f"{name} refuses another nonce", accepted(judge, changed, data, authority.root) is not None)
             judge_changes(name, judge, statement, data, authority.root)
             judge_others(name, judge, device, authority, statement, data)
-        check("the TPM is left in order", device.stop() == 0)
-    print(f"{passed} passed, {len(failed)} failed")
-    return 1 if failed else 0
+        device.stop()
+    return verdict("fido2, webauthn and verify_native")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""judges_keri.py BUILD_DIR: KERI events of TPM keys before keri and auths of PyPI, and before libtenon.
+"""judges_keri.py BUILD_DIR: KERI events of TPM keys before keri and auths of PyPI, and before libtenon; and its BLAKE3
+beside that of PyPI.
 
 Each log is judged by all three. The good ones must be accepted by each, the changed ones refused by each, except for
 what LAX lists. auths has no call for a log alone: it authenticates the log of a credential's issuer first, and only
@@ -20,6 +21,8 @@ from keri.core import eventing, parsing
 from keri.db import basing
 from tenon import Library, TenonError
 
+from judging import Tool, check, verdict
+
 KEYS = 4
 BLANK = "#" * 44
 ATTACHMENT_SIZE = 92
@@ -27,22 +30,12 @@ ATTACHMENT_SIZE = 92
 LAX = {("auths 0.1.16", "a number that begins at 1"), ("auths 0.1.16", "a rotation of another identity")}
 
 
-class Device:
-    """keri_tool, which keeps its keys in a software TPM while it runs."""
+class Device(Tool):
+    """keri_tool, which keeps its keys."""
 
     def __init__(self, tool):
-        self.process = subprocess.Popen([tool], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        super().__init__(tool)
         self.points = [bytes.fromhex(self.line()) for _ in range(KEYS)]
-
-    def line(self):
-        line = self.process.stdout.readline().strip()
-        if not line or line.startswith("TENON_"):
-            raise SystemExit(f"keri_tool: {line}")
-        return line
-
-    def ask(self, *words):
-        self.process.stdin.write(" ".join(map(str, words)) + "\n")
-        self.process.stdin.flush()
 
     def event(self, verb, key, following):
         self.ask(verb, key, following)
@@ -51,10 +44,6 @@ class Device:
     def signed(self, event, key):
         self.ask("sign", key, event.encode().hex())
         return event, self.line()
-
-    def stop(self):
-        self.process.stdin.close()
-        return self.process.wait(timeout=60)
 
 
 def text64(data):
@@ -196,40 +185,45 @@ def off_curve():
     raise SystemExit("every x belongs to a point")
 
 
+def judge_blake3(tool):
+    """Random bytes, around the sizes of chunks and subtrees and up to 4 MiB."""
+    data = os.urandom(1 << 22)
+    for size in (0, 1, 63, 64, 65, 1023, 1024, 1025, 2047, 2048, 2049, 3071, 3072, 3073, 7168, 7169, 65535, 65536, 65537,
+                 1000000, 1048577, 4194304):
+        said = subprocess.run([tool], input=data[:size], capture_output=True, check=True).stdout.decode().strip()
+        check(f"BLAKE3 of {size} bytes", said == blake3.blake3(data[:size]).hexdigest(), said)
+
+
 def main(build):
     library = Library(os.path.join(build, "libtenon.so"))
     judges = {
         "keri 1.1.17": keri_accepts, "auths 0.1.16": auths_accepts, "tenon": lambda log: tenon_accepts(library, log)}
     accepted, refused = dict.fromkeys(judges, 0), dict.fromkeys(judges, 0)
-    failed = []
 
-    def check(what, log, is_good):
+    def compare(what, log, is_good):
         for name, judge in judges.items():
             why = judge(log)
             counts = accepted if why is None else refused
             counts[name] += 1
-            if (why is None) != (is_good or (name, what) in LAX):
-                failed.append(what)
-                print(f"does not hold: {name}, {what}: {why or 'accepted'}")
+            check(f"{name}, {what}", (why is None) == (is_good or (name, what) in LAX), why or "accepted")
 
     device = Device(os.path.join(build, "keri_tool"))
     for number in range(8):  # signatures differ
         inception = device.event("inception", 0, 1)
         rotations = [device.event("rotation", key % KEYS, (key + 1) % KEYS) for key in range(1, 8)]
         for length in range(len(rotations) + 1):
-            check(f"log {number} with {length} rotations", [inception, *rotations[:length]], True)
+            compare(f"log {number} with {length} rotations", [inception, *rotations[:length]], True)
     inception, rotation = device.event("inception", 0, 1), device.event("rotation", 1, 2)
     for what, log in itertools.chain(
             changed_inceptions(device, inception), changed_rotations(device, inception, rotation)):
-        check(what, log, False)
-    if device.stop() != 0:
-        failed.append("the TPM is left in order")
+        compare(what, log, False)
+    device.stop()
+    judge_blake3(os.path.join(build, "blake3_tool"))
     for name in judges:
         lax = sorted(what for judge, what in LAX if judge == name)
         print(f"{name}: accepted {accepted[name]} logs, refused {refused[name]}"
               + (f"; of those accepted, Tenon refuses: {', '.join(lax)}" if lax else ""))
-    print(f"{len(failed)} did not hold")
-    return 1 if failed else 0
+    return verdict("logs and BLAKE3")
 
 
 if __name__ == "__main__":

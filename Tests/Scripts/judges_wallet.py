@@ -6,10 +6,9 @@ is issued. Each request and each attestation is then changed: the judge refuses 
 """
 
 import json
-import subprocess
+import os
 import sys
 import tempfile
-import time
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
@@ -17,7 +16,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwcrypto import jwk, jws
 
-from wallet_device import TOKEN, Device, Maker, Provider, free_port, text64, token, write_configuration
+from served import Served, free_port
+from wallet_device import TOKEN, Device, Maker, Provider, settings, text64, token
 
 USES = {
     "wp-war+jwt": "key-binding", "rp-kb+jwt": "key-binding", "wia-request+jwt": "wallet-instance-attestations",
@@ -58,8 +58,7 @@ def issued(answer):
 
 
 def judge_use(provider, device, kind, published):
-    claims, header, key = device.assertion(kind)
-    request = token(header, claims, key)
+    request, claims = device.request(kind)
     check("the judge accepts a request", f"{kind}: the judge's own JWS", judged(request, claims["cnf"]["jwk"]) == claims)
     status, answer = provider.post(USES[kind], {"assertion": request})
     check("the authority accepts the judge's request", f"{kind}: {status} {answer}", status in (200, 204))
@@ -79,10 +78,9 @@ def judge_use(provider, device, kind, published):
 
 def judge_changes(provider, device, kind):
     for part, step in ((0, 16), (1, 160), (2, 12)):
-        length = len(token(*reversed_of(device.assertion(kind))).split(".")[part])
-        for at in range(0, length, step):
-            claims, header, key = device.assertion(kind)
-            other = changed(token(header, claims, key), part, at)
+        for at in range(0, len(device.request(kind)[0].split(".")[part]), step):
+            request, claims = device.request(kind)
+            other = changed(request, part, at)
             check("the judge refuses a changed request", f"{kind}: part {part} at {at}",
                   judged(other, claims["cnf"]["jwk"]) is None)
             status, answer = provider.post(USES[kind], {"assertion": other})
@@ -90,48 +88,34 @@ def judge_changes(provider, device, kind):
                   status in (400, 403))
 
 
-def reversed_of(made):
-    claims, header, key = made
-    return header, claims, key
-
-
 def judge_claims(provider, device, other, kind):
     """Requests whose JWS is good, but not what it says."""
-    claims, header, key = device.assertion(kind)
-    foreign, _, _ = other.assertion(kind)
+    _, foreign = other.request(kind)
     for name in ("hardware_signature", "integrity_assertion", "hardware_key_tag", "nonce"):
-        if name not in claims:
+        if name not in foreign:
             continue
-        fresh, header, key = device.assertion(kind)
-        request = token(header, fresh | {name: foreign[name]}, key)
+        request, claims = device.request(kind, **{name: foreign[name]})
         check("the judge accepts what only the authority can refuse", f"{kind}: {name}",
-              judged(request, fresh["cnf"]["jwk"]) is not None)
+              judged(request, claims["cnf"]["jwk"]) is not None)
         status, answer = provider.post(USES[kind], {"assertion": request})
         check("the authority refuses another device's value", f"{kind}: {name}: {status} {answer}", status == 403)
-    again, header, key = device.assertion(kind)
-    request = token(header, again, key)
+    request, _ = device.request(kind)
     provider.post(USES[kind], {"assertion": request})
     status, _ = provider.post(USES[kind], {"assertion": request})
     check("the authority refuses a repeated request", f"{kind}: {status}", status == 403)
 
 
 def judge_initialization(provider, device):
-    for member in ("nonce", "hardware_key_tag", "key_attestation"):
+    def refused(what, member, change):
         message = device.initialization(provider.nonce())
-        if member == "nonce":
-            message["nonce"] = provider.nonce()
-        elif member == "hardware_key_tag":
-            message[member] = text64(bytes(32))
-        else:
-            length = len(message[member])
-            for at in range(8, length, 48):
-                fresh = device.initialization(provider.nonce())
-                fresh[member] = changed("." + fresh[member] + ".", 1, at)[1:-1]
-                status, answer = provider.post("application-instances", fresh)
-                check("the authority refuses a changed proof", f"byte {at}: {status} {answer}", status == 403)
-            continue
+        message[member] = change(message[member])
         status, answer = provider.post("application-instances", message)
-        check("the authority refuses another nonce or tag", f"{member}: {status} {answer}", status == 403)
+        check(f"the authority refuses {what}", f"{member}: {status} {answer}", status == 403)
+
+    refused("another nonce or tag", "nonce", lambda nonce: provider.nonce())
+    refused("another nonce or tag", "hardware_key_tag", lambda tag: text64(bytes(32)))
+    for at in range(8, len(device.initialization(provider.nonce())["key_attestation"]), 48):
+        refused("a changed proof", "key_attestation", lambda proof: changed(f".{proof}.", 1, at)[1:-1])
     for _ in range(2):
         status, answer = provider.post("application-instances", device.initialization(provider.nonce()))
         check("the authority accepts an initialization", f"{status} {answer}", status == 204)
@@ -186,32 +170,17 @@ def judge_backend(provider, backend, device, other):
     status, _ = Provider(backend.port, "wallet").ask("GET", mine)
     check("a backend without its token is refused", f"{status}", status == 401)
     for kind in USES:
-        claims, header, key = other.assertion(kind)
-        status, answer = provider.post(USES[kind], {"assertion": token(header, claims, key)})
+        status, answer = provider.post(USES[kind], {"assertion": other.request(kind)[0]})
         check("a revoked instance is refused", f"{kind}: {status} {answer}", status == 403)
     status, _ = provider.post("application-instances", other.initialization(provider.nonce()))
     check("a revoked instance is refused", f"initialization: {status}", status == 403)
 
 
-def start(authority, folder, configuration, port):
-    process = subprocess.Popen([authority, "serve", "--state-dir", folder, "--config", configuration],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    provider = Provider(port, "wallet")
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            provider.nonce()
-            return process, provider
-        except (OSError, TypeError, KeyError):
-            time.sleep(0.05)
-    process.terminate()
-    raise SystemExit(f"tenon-authority does not start: {process.stderr.read()}")
-
-
 def main(authority):
     with tempfile.TemporaryDirectory() as folder:
-        maker, port, internal = Maker(), free_port(), free_port()
-        process, provider = start(authority, folder, write_configuration(folder, port, internal, maker), port)
+        maker, internal = Maker(), free_port()
+        served = Served(authority, os.path.join(folder, "state"), settings(folder, internal, maker)).start()
+        provider = Provider(served.port, "wallet")
         try:
             published = provider.ask("GET", provider.base + "/jwks")[1]["keys"][0]
             device, other = Device(provider, maker), Device(provider, maker)
@@ -224,8 +193,7 @@ def main(authority):
             judge_access(provider, device)
             judge_backend(provider, Provider(internal, "wallet", TOKEN), device, other)
         finally:
-            process.terminate()
-            process.wait(20)
+            served.stop()
     for what, count in counts.items():
         print(f"{count:5} {what}")
     print(f"{sum(counts.values())} passed, {len(failed)} failed")

@@ -26,6 +26,10 @@ breaks() { # breaks RULES FILE TEXT [PLACE]: writes the text into a new file of 
 
 c='/* SPDX-License-Identifier: Apache-2.0 */\n'
 swift='// SPDX-License-Identifier: Apache-2.0\n'
+includes() { # includes RULES 'FOLDER HEADER'...: a file in this folder of the core includes the header
+    local one
+    for one in "${@:2}"; do breaks "$1" "CSources/${one% *}/more.c" "$c#include ${one#* }\n"; done
+}
 lines() { # lines N: so many lines of code
     for ((i = 0; i < $1; i++)); do printf 'a\\n'; done
 }
@@ -37,30 +41,20 @@ breaks c-folders CSources/base/more.txt 'a\n'
 breaks c-folders CSources/crypto/more/more.c "$c"
 cp CSources/base/text.h CSources/proof/text.h
 breaks c-names CSources/proof/text.h '' text.h
-breaks mbedtls CSources/base/more.c "$c#include <mbedtls/sha256.h>\n"
-breaks mbedtls CSources/crypto/more.c "$c#include <mbedtls/sha256.h>\n"
-breaks mbedtls CSources/proof/more.c "$c#include \"crypto/mbedtls.h\"\n"
-breaks curl CSources/ports/httpd/more.c "$c#include <curl/curl.h>\n"
-breaks httpd CSources/ports/curl/more.c "$c#include <microhttpd.h>\n"
+includes mbedtls 'base <mbedtls/sha256.h>' 'crypto <mbedtls/sha256.h>' 'proof "crypto/mbedtls.h"'
+includes curl 'ports/httpd <curl/curl.h>'
+includes httpd 'ports/curl <microhttpd.h>'
+includes openssl 'crypto <openssl/sha.h>'
+includes tss2 'proof <tss2/tss2_tpm2_types.h>' 'crypto <tss2/tss2_tpm2_types.h>'
+includes layers 'base "crypto/p256.h"' 'base "crypto/group.h"' 'base "crypto/hash.h"' 'proof "tenon/tpm/tpm.h"' \
+    'tpm "proof/statement.h"' 'crypto "tenon/tpm/tpm.h"' 'keri "proof/statement.h"' 'tpm "keri/event.h"' \
+    'batch "proof/statement.h"' 'keri "batch/batch.h"'
+includes "" 'keri "crypto/blake3.h"'
 breaks mbedtls include/tenon/more.h "$c#include \"mbedtls/sha256.h\"\n"
-breaks openssl CSources/crypto/more.c "$c#include <openssl/sha.h>\n"
 breaks openssl CSources/base/more.c "$c  #  include <openssl/sha.h>\n"
-breaks tss2 CSources/proof/more.c "$c#include <tss2/tss2_tpm2_types.h>\n"
-breaks tss2 CSources/crypto/more.c "$c#include <tss2/tss2_tpm2_types.h>\n"
-breaks layers CSources/base/more.c "$c#include \"crypto/p256.h\"\n"
-breaks layers CSources/base/more.c "$c#include \"crypto/group.h\"\n"
-breaks layers CSources/base/more.c "$c#include \"crypto/hash.h\"\n"
 breaks layers CSources/base/more.c "${c}int more(void)\n{\n    return tenon_sha256(0, 0, 0);\n}\n"
-breaks layers CSources/proof/more.c "$c#include \"tenon/tpm/tpm.h\"\n"
-breaks layers CSources/tpm/more.c "$c#include \"proof/statement.h\"\n"
 breaks layers CSources/tpm/more.c "${c}int more(void)\n{\n    return tenoni_chain_verify(0, 0, 0, 0, 0, 0, 0);\n}\n"
-breaks layers CSources/crypto/more.c "$c#include \"tenon/tpm/tpm.h\"\n"
-breaks layers CSources/keri/more.c "$c#include \"proof/statement.h\"\n"
-breaks layers CSources/tpm/more.c "$c#include \"keri/event.h\"\n"
-breaks layers CSources/batch/more.c "$c#include \"proof/statement.h\"\n"
-breaks layers CSources/keri/more.c "$c#include \"batch/batch.h\"\n"
 breaks layers CSources/crypto/more.c "${c}int more(void)\n{\n    return tenon_keri_did(0, 0, 0, 0);\n}\n"
-breaks "" CSources/keri/more.c "$c#include \"crypto/blake3.h\"\n"
 breaks "" CSources/proof/more.c "$c#include \"crypto/p256.h\"\n#include \"base/bytes.h\"\n"
 breaks "" CSources/tpm/more.c "$c#include \"tenon/tpm/tpm.h\"\n#include <tss2/tss2_tpm2_types.h>\n"
 breaks "c-imports ctenon" Sources/Tenon/More.swift "${swift}import CTenon\n"

@@ -11,7 +11,6 @@ import hashlib
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import time
 
@@ -19,11 +18,12 @@ from cryptography.hazmat.primitives import serialization
 from http_message_signatures import HTTPMessageVerifier, HTTPSignatureKeyResolver
 from http_message_signatures.algorithms import ECDSA_P256_SHA256, HTTPSignatureAlgorithm
 
+from judging import Tool, check, verdict
+
 Request = collections.namedtuple("Request", "method url headers")
+HEADERS = ("X-App-ID", "X-Device-ID", "Content-Type", "Content-Encoding")
 SIZES = (1, 2, 3, 16, 100, 1000)
 CONTENT = b'{"a":1}'
-accepted = refused = 0
-wrong = []
 
 
 def shown_code():
@@ -67,12 +67,12 @@ class Resolver(HTTPSignatureKeyResolver):
         raise NotImplementedError
 
 
-class Device:
-    """request2_tool, which keeps its key while it runs."""
+class Device(Tool):
+    """request2_tool, which keeps its key."""
 
     def __init__(self, tool):
-        self.process = subprocess.Popen([tool], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.key = serialization.load_der_public_key(bytes.fromhex(self.process.stdout.readline()))
+        super().__init__(tool)
+        self.key = serialization.load_der_public_key(bytes.fromhex(self.line()))
 
     def sign(self, form, asked):
         """The requests with their headers, and how many commands that took."""
@@ -80,14 +80,9 @@ class Device:
         content = hashlib.sha256(CONTENT).digest()
         for one in asked:
             texts = [one[name] for name in ("method", "host", "path", "query", "type", "encoding", "app", "device")]
-            self.process.stdin.write("\t".join(texts + [str(now), str(now + 300), content.hex()]) + "\n")
-        self.process.stdin.write(form + "\n")
-        self.process.stdin.flush()
-        lines = [self.process.stdout.readline().rstrip("\n") for _ in asked]
-        if not all("\t" in line for line in lines):
-            raise SystemExit(f"request2_tool: {lines}")
-        return [request_of(one, content, *line.split("\t")) for one, line in zip(asked, lines)], \
-            int(self.process.stdout.readline())
+            self.ask("\t".join(texts + [str(now), str(now + 300), content.hex()]))
+        self.ask(form)
+        return [request_of(one, content, *self.line().split("\t")) for one in asked], int(self.line())
 
 
 def request_of(one, content, signature_input, signature):
@@ -125,15 +120,12 @@ def holds(key, request, batch):
         return False
 
 
-def must_hold(key, request, batch):
-    global accepted
-    accepted += 1
-    if not holds(key, request, batch):
-        wrong.append(f"refused: {request}")
-
-
 def with_header(request, name, change):
     return request._replace(headers=request.headers | {name: change(request.headers[name])})
+
+
+def longer(name):
+    return lambda request: with_header(request, name, lambda text: text + "x")
 
 
 def in_input(pattern, replacement):
@@ -164,8 +156,6 @@ CHANGES = {
     "path": lambda r: r._replace(url=re.sub(r"(https://[^/]*)/", r"\1/x/", r.url)),
     "query": lambda r: r._replace(url=r.url + ("&" if "?" in r.url else "?") + "y"),
     "content digest": lambda r: with_header(r, "Content-Digest", lambda text: text[:12] + ("A" if text[12] != "A" else "B") + text[13:]),
-    "app": lambda r: with_header(r, "X-App-ID", lambda text: text + "x"),
-    "device": lambda r: with_header(r, "X-Device-ID", lambda text: text + "x"),
     "created": in_input(r"created=\d+", f"created={int(time.time()) - 60}"),
     "expires": in_input(r"expires=(\d+)", r"expires=1\1"),
     "nonce": in_input(r'nonce="........', 'nonce="00000000'),
@@ -175,52 +165,34 @@ CHANGES = {
     "r": flip(0),
     "s": flip(63),
 }
-OF_CONTENT = {
-    "content type": ("Content-Type", lambda r: with_header(r, "Content-Type", lambda text: text + "x")),
-    "content encoding": ("Content-Encoding", lambda r: with_header(r, "Content-Encoding", lambda text: text + "x")),
-}
 OF_BATCH = {"size": flip(65), "index": flip(67), "path": flip(68), "a step less": in_value(cut),
             "a step more": in_value(lambda value: value.extend(bytes(32)))}
 
 
-def must_refuse_changed(key, request, batch):
-    global refused
-    changes = CHANGES | {name: change for name, (header, change) in OF_CONTENT.items() if header in request.headers}
+def must_refuse(key, other, request, batch):
+    """It, changed in each way, and under the key of another device, and in the other form."""
+    changes = CHANGES | {name: longer(name) for name in HEADERS if name in request.headers}
     if batch:
         changes |= {name: change for name, change in OF_BATCH.items()
                     if len(request.headers["Signature"]) > 110 or name in ("size", "index", "a step more")}
     for name, change in changes.items():
-        refused += 1
         changed = change(request)
-        if changed == request or holds(key, changed, batch):
-            wrong.append(f"accepted with another {name}: {changed}")
+        check(f"refused with another {name}: {changed}", changed != request and not holds(key, changed, batch))
+    check(f"refused under another key: {request}", not holds(other, request, batch))
+    check(f"refused in the other form: {request}", not holds(key, request, not batch))
 
 
 def main(tool):
-    device = Device(tool)
-    other = Device(tool)
-    requests, commands = device.sign("plain", [asked(number) for number in range(24)])
-    for request in requests:
-        must_hold(device.key, request, False)
-        must_refuse_changed(device.key, request, False)
-        if holds(other.key, request, False) or holds(device.key, request, True):
-            wrong.append("accepted under another key, or in the other form")
-    print(f"plain: {len(requests)} requests, {commands} commands")
-    for size in SIZES:
-        requests, commands = device.sign("batch", [asked(number) for number in range(size)])
+    device, other = Device(tool), Device(tool)
+    for form, size in [("plain", 24)] + [("batch", size) for size in SIZES]:
+        requests, commands = device.sign(form, [asked(number) for number in range(size)])
         for request in requests:
-            must_hold(device.key, request, True)
-        for request in requests[:: max(1, size // 8)]:
-            must_refuse_changed(device.key, request, True)
-            if holds(other.key, request, True) or holds(device.key, request, False):
-                wrong.append("accepted under another key, or in the other form")
-        print(f"batch: {size} requests, {commands} commands")
-        if commands != 1:
-            wrong.append(f"a batch of {size} took {commands} commands")
-    for line in wrong[:20]:
-        print(line)
-    print(f"{accepted} accepted, {refused} changed ones refused, {len(wrong)} wrong")
-    return 1 if wrong or accepted == 0 or refused == 0 else 0
+            check(f"accepted: {request}", holds(device.key, request, form == "batch"))
+        for request in requests if form == "plain" else requests[:: max(1, size // 8)]:
+            must_refuse(device.key, other.key, request, form == "batch")
+        print(f"{form}: {size} requests, {commands} commands")
+        check(f"a batch of {size} takes one command", form == "plain" or commands == 1)
+    return verdict("http-message-signatures")
 
 
 if __name__ == "__main__":

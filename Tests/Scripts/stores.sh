@@ -60,8 +60,8 @@ prepare() { # prepare FOLDER
     ln -s "$redis/redis-check-rdb" "$1/redis-server"
     cat > "$1/server" << SCRIPT
 #!/bin/sh
-# server redis|postgres start|stop|kill; server redis set NAME VALUE; server postgres sql TEXT; server postgres
-# pause|resume: it answers nobody, and does not end
+# server redis|postgres start|stop|kill; server redis set NAME VALUE; server redis do WORD...; server postgres sql TEXT;
+# server postgres pause|resume: it answers nobody, and does not end
 set -e
 export LD_LIBRARY_PATH='${libraries#:}'
 wait_until() { # wait_until CONDITION...: at most ten seconds
@@ -81,6 +81,7 @@ case "\$1 \$2" in
 "redis stop") kill \$(cat redis.pid); wait_until ! -e redis.pid ;;
 "redis kill") [ ! -e redis.pid ] || kill -9 \$(cat redis.pid); rm -f redis.pid redis.sock ;;
 "redis set") '$redis/redis-cli' -s redis.sock config set "\$3" "\$4" > /dev/null ;;
+"redis do") shift 2; '$redis/redis-cli' -s redis.sock "\$@" ;;
 "postgres sql") '$postgres/psql' -q -h '$1' -U tenon -d postgres -c "\$3" > /dev/null ;;
 "postgres start")
     rm -f data/postmaster.pid

@@ -9,6 +9,7 @@ import ctypes
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -18,6 +19,8 @@ import tempfile
 import threading
 import time
 import uuid
+
+from served import Served
 
 LIMIT = 5.0
 AUTHORITY, CLOCK = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
@@ -53,8 +56,7 @@ class Clock:
         self.environment = {"LD_PRELOAD": CLOCK, "CLOCK_FILE": self.path}
 
     def set(self, seconds):
-        flags = os.O_WRONLY | os.O_CREAT
-        file = os.open(self.path, flags, 0o644)
+        file = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o644)
         os.pwrite(file, struct.pack("q", int(seconds * 1000)), 0)
         os.close(file)
 
@@ -70,62 +72,27 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
-class Instance:
+class Instance(Served):
     """An authority, and everything that it says, with the time."""
 
     def __init__(self, name, shared=True):
-        self.name, self.shared, self.clock = name, shared, Clock(name)
-        self.folder = f"{FOLDER}/{name}"
-        os.mkdir(self.folder, 0o700)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.events, self.log, self.device, self.process = [], [], None, None
-        self.root = ""
-        config = {
-            "origins": [f"http://127.0.0.1:{self.port}"],
-            "public": {"address": "127.0.0.1", "port": self.port},
+        self.name, self.clock = name, Clock(name)
+        self.events, self.device, self.process, self.root = [], None, None, ""
+        settings = {
             "apps": [{"id": "open", "require_attestation": False}],
             "limits": {"per_address_per_minute": 1000000, "per_app_per_minute": 1000000},
             "instance": name,
         }
         if shared:
-            config["shared"] = {
+            settings["shared"] = {
                 "redis": f"unix:{STORES}/redis.sock", "name": f"faults{os.getpid()}",
                 "postgres": f"host={STORES} user=tenon dbname=postgres",
             }
-        self.config = f"{FOLDER}/{name}.json"
-        with open(self.config, "w") as file:
-            json.dump(config, file)
-
-    def run(self, *words):
-        subprocess.run([AUTHORITY, *words, "--state-dir", self.folder], check=True, stdout=subprocess.DEVNULL)
+        super().__init__(AUTHORITY, f"{FOLDER}/{name}", settings, shared)
+        os.mkdir(self.folder, 0o700)
 
     def start(self, before=()):
-        command = [*before, AUTHORITY, "serve", "--state-dir", self.folder, "--config", self.config]
-        self.process = subprocess.Popen(
-            command + (["--shared"] if self.shared else []), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            text=True, env={**os.environ, **self.clock.environment})
-        threading.Thread(target=self.read_log, args=(self.process.stderr,), daemon=True).start()
-        deadline = time.time() + 30
-        while time.time() < deadline:
-            if self.process.poll() is not None:
-                raise SystemExit(f"{self.name} ended: {self.log[-3:]}")
-            if self.ask("GET", "/health")[0] != "refused":
-                return self
-            time.sleep(0.05)
-        raise SystemExit(f"{self.name} does not start: {self.log[-3:]}")
-
-    def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-
-    def read_log(self, pipe):
-        for line in pipe:
-            self.log.append((time.time(), line.strip().removeprefix("tenon-authority: ")))
+        return super().start(before, self.clock.environment)
 
     def ask(self, method, path, body=b"", headers={}, admin=False):
         connection = (
@@ -233,7 +200,7 @@ def report(begun, ended, instances, sick=("client", "/health", "metric", "log"),
                 last[1] == good and last[0] <= ended - begun + LIMIT,
                 f"{what} of {instance.name} was well {LIMIT:.0f} s after the fault")
         told = ("has a fault", "works again")
-        lines = [(at - begun, line) for at, line in list(instance.log)
+        lines = [(at - begun, line) for at, line in list(instance.said)
                  if at > since and any(words in line for words in told)]
         for at, line in lines:
             print(f"  log       {instance.name}: {at:+.1f} s: {line}")
@@ -279,28 +246,18 @@ def again(requests, instances, when):
     expect("200" not in said, f"none of {len(requests)} requests was taken twice, {when}")
 
 
-def redis_full(instances):
-    fault(6, lambda: server("redis", "set", "maxmemory", "1"), lambda: server("redis", "set", "maxmemory", "0"), instances)
-
-
-def redis_gone(instances):
-    fault(3, lambda: server("redis", "kill"), start_redis, instances)
+def during(seconds, begin, end):
+    """A fault that begins and ends so."""
+    return lambda instances: fault(seconds, begin, end, instances)
 
 
 def redis(*words):
-    """A command, and what is answered in one go."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(5)
-        connection.connect(f"{STORES}/redis.sock")
-        words = [str(word).encode() for word in words]
-        connection.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words))
-        return connection.recv(65536).decode()
+    return subprocess.run([f"{STORES}/server", "redis", "do", *words], check=True, capture_output=True, text=True).stdout
 
 
-def redis_hangs(instances):
+def signal_redis(number):
     with open(f"{STORES}/redis.pid") as file:
-        process = int(file.read())
-    fault(6, lambda: os.kill(process, signal.SIGSTOP), lambda: os.kill(process, signal.SIGCONT), instances)
+        os.kill(int(file.read()), number)
 
 
 def redis_evicts(instances):
@@ -310,26 +267,18 @@ def redis_evicts(instances):
     used = next(line.split(":")[1] for line in redis("INFO", "memory").splitlines() if line.startswith("used_memory:"))
     redis("CONFIG", "SET", "maxmemory-policy", "volatile-lru")
     redis("CONFIG", "SET", "maxmemory", used)
-    redis("EVAL", "for n = 1, 40 do redis.call('SET', 'junk' .. n, string.rep('x', 1000)) end", 0)
+    redis("EVAL", "for n = 1, 40 do redis.call('SET', 'junk' .. n, string.rep('x', 1000)) end", "0")
     evicted = [line for line in redis("INFO", "stats").splitlines() if line.startswith("evicted_keys:")]
     print(f"  Redis     {evicted[0]}")
     again(requests, instances, "at once")
     redis("CONFIG", "SET", "maxmemory", "0")
     redis("CONFIG", "SET", "maxmemory-policy", "noeviction")
-    redis("EVAL", "for n = 1, 40 do redis.call('DEL', 'junk' .. n) end", 0)
+    redis("EVAL", "for n = 1, 40 do redis.call('DEL', 'junk' .. n) end", "0")
     again(requests, instances, "when it throws nothing away any more")
     ended = time.time()
     time.sleep(LIMIT)
     report(begun, ended, instances, sick=("client",))
     again(requests, instances, "later")
-
-
-def postgres_gone(instances):
-    fault(3, lambda: server("postgres", "kill"), lambda: server("postgres", "start"), instances)
-
-
-def postgres_hangs(instances):
-    fault(6, lambda: server("postgres", "pause"), lambda: server("postgres", "resume"), instances)
 
 
 def postgres_locked(instances):
@@ -345,17 +294,25 @@ def start_redis():
     server("redis", "start", environment=redis_clock.environment)
 
 
+def redis_again(seconds):
+    """Redis is killed, and started again with a clock that is so far ahead."""
+    server("redis", "kill")
+    redis_clock.set(seconds)
+    start_redis()
+
+
+def set_clocks(seconds, instances):
+    for clock in [redis_clock] + [instance.clock for instance in instances]:
+        clock.set(seconds)
+
+
 def redis_back(instances):
     requests = twenty(instances)
     begun = time.time()
-    server("redis", "kill")
-    redis_clock.set(-60)
-    start_redis()
+    redis_again(-60)
     again(requests, instances, "at a Redis that is 60 s behind")
     time.sleep(4)
-    server("redis", "kill")
-    redis_clock.set(0)
-    start_redis()
+    redis_again(0)
     ended = time.time()
     again(requests, instances, "at a Redis that has the time")
     time.sleep(LIMIT)
@@ -368,10 +325,8 @@ def all_back(instances):
     since = time.time()
     for instance in instances:
         instance.stop()
-    server("redis", "kill")
-    for clock in [redis_clock] + [instance.clock for instance in instances]:
-        clock.set(-60)
-    start_redis()
+        instance.clock.set(-60)
+    redis_again(-60)
     for instance in instances:
         instance.start()
     # Who is not there yet tells nothing.
@@ -380,54 +335,45 @@ def all_back(instances):
     time.sleep(3)
     print(f"  client    a new request meanwhile: {[instance.echo() for instance in instances]}")
     again(requests, instances, "3 s later")
-    for clock in [redis_clock] + [instance.clock for instance in instances]:
-        clock.set(0)
+    have_the_time(begun, requests, instances, "when all have the time again", since=since)
+
+
+def have_the_time(begun, requests, instances, when, **kinds):
+    """All have the time again: it is told, and all is well."""
+    set_clocks(0, instances)
     ended = time.time()
     time.sleep(LIMIT)
-    again(requests, instances, "when all have the time again")
-    report(begun, ended, instances, sick=("/health", "metric", "log"), since=since)
+    again(requests, instances, when)
+    report(begun, ended, instances, sick=("/health", "metric", "log"), **kinds)
     expect(well(instances), "all was well afterwards")
 
 
-def ahead(clocks, instances, others=()):
+def ahead(clock, instances):
     requests = twenty(instances)
-    fault(4, lambda: [clock.set(3600) for clock in clocks], lambda: [clock.set(0) for clock in clocks], instances)
+    fault(4, lambda: clock.set(3600), lambda: clock.set(0), instances)
     again(requests, instances, "after it")
-    for other in others:
+
+
+def instance_ahead(instances):
+    ahead(instances[0].clock, instances[:1])
+    for other in instances[1:]:
         unwell = [words for at, kind, words in list(other.events) if kind == "client" and at > time.time() - 9 and words != "200"]
         expect(not unwell, f"{other.name} served meanwhile: {unwell}")
 
 
-def instance_ahead(instances):
-    ahead([instances[0].clock], instances[:1], others=instances[1:])
-
-
-def redis_ahead(instances):
-    ahead([redis_clock], instances)
-
-
 def all_ahead(instances):
-    clocks = [redis_clock] + [instance.clock for instance in instances]
     requests = twenty(instances)
     begun = time.time()
-    for clock in clocks:
-        clock.set(3600)
+    set_clocks(3600, instances)
     time.sleep(2)
     print(f"  client    a new request meanwhile: {[instance.echo() for instance in instances]}")
-    instances[0].stop()
-    instances[0].start()
-    server("redis", "kill")
-    start_redis()
-    instances[1].stop()
-    instances[1].start()
+    for instance in instances:
+        instance.stop()
+        instance.start()
+        if instance == instances[0]:
+            redis_again(3600)
     time.sleep(2)
-    for clock in clocks:
-        clock.set(0)
-    ended = time.time()
-    time.sleep(LIMIT)
-    again(requests, instances, "after it")
-    report(begun, ended, instances, sick=("/health", "metric", "log"))
-    expect(well(instances), "all was well afterwards")
+    have_the_time(begun, requests, instances, "after it")
 
 
 def disk_full(_):
@@ -457,36 +403,34 @@ def disk_full(_):
     instance.stop()
 
 
+redis_clock = Clock("redis")
 FAULTS = [
-    ("redis_full", "Redis has no memory left (noeviction), 6 s", redis_full),
+    ("redis_full", "Redis has no memory left (noeviction), 6 s",
+     during(6, lambda: server("redis", "set", "maxmemory", "1"), lambda: server("redis", "set", "maxmemory", "0"))),
     ("redis_evicts", "Redis is told to throw entries away, and does", redis_evicts),
-    ("redis_gone", "Redis is killed, and back after 3 s", redis_gone),
-    ("redis_hangs", "Redis hangs (SIGSTOP) for 6 s", redis_hangs),
-    ("postgres_gone", "PostgreSQL is killed, and back after 3 s", postgres_gone),
-    ("postgres_hangs", "PostgreSQL hangs (SIGSTOP) for 6 s", postgres_hangs),
+    ("redis_gone", "Redis is killed, and back after 3 s", during(3, lambda: server("redis", "kill"), start_redis)),
+    ("redis_hangs", "Redis hangs (SIGSTOP) for 6 s",
+     during(6, lambda: signal_redis(signal.SIGSTOP), lambda: signal_redis(signal.SIGCONT))),
+    ("postgres_gone", "PostgreSQL is killed, and back after 3 s",
+     during(3, lambda: server("postgres", "kill"), lambda: server("postgres", "start"))),
+    ("postgres_hangs", "PostgreSQL hangs (SIGSTOP) for 6 s",
+     during(6, lambda: server("postgres", "pause"), lambda: server("postgres", "resume"))),
     ("postgres_locked", "Somebody locks the table of devices for 6 s", postgres_locked),
     ("redis_back", "Redis is started again 60 s behind, and then with the time", redis_back),
     ("all_back", "Redis and both instances are started again 60 s behind", all_back),
     ("instance_ahead", "The clock of one instance is an hour ahead for 4 s", instance_ahead),
-    ("redis_ahead", "Redis's clock is an hour ahead for 4 s", redis_ahead),
+    ("redis_ahead", "Redis's clock is an hour ahead for 4 s", lambda instances: ahead(redis_clock, instances)),
     ("all_ahead", "The clocks of Redis and both instances are an hour ahead, and all are started again meanwhile", all_ahead),
     ("disk_full", "The disk of an authority on SQLite is full for 5 s", disk_full),
 ]
 
-redis_clock = Clock("redis")
-
 
 def main():
     names = sys.argv[3:]
-    server("redis", "kill")
-    start_redis()
+    redis_again(0)
     instances = [Instance("one"), Instance("two")]
-    instances[0].run("ca", "init", "--name", "Example")
-    with open(f"{instances[0].folder}/ca.json", "rb") as source:
-        bytes_ = source.read()
-    file = os.open(f"{instances[1].folder}/ca.json", os.O_WRONLY | os.O_CREAT, 0o600)
-    os.write(file, bytes_)
-    os.close(file)
+    instances[0].command("ca", "init", "--name", "Example")
+    shutil.copy(f"{instances[0].folder}/ca.json", f"{instances[1].folder}/ca.json")
     try:
         for instance in instances:
             instance.start()

@@ -3,25 +3,23 @@
 made with cryptography and cbor2, and JWS with jwcrypto. Its TPM is one in words only, so it is for tests."""
 
 import base64
-import datetime
 import hashlib
 import hmac
 import http.client
 import json
 import os
 import secrets
-import socket
 import time
 
 import cbor2
-from cryptography import x509
 from cryptography.hazmat.decrepit.ciphers.modes import CFB
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from jwcrypto import jwk, jws
 
-EK_USAGE = x509.ObjectIdentifier("2.23.133.8.1")
+from judging import CA, EK_USAGE, key_usage
+
 SOLUTION = {"platform": "linux", "wallet_solution_id": "judge", "wallet_solution_version": "1"}
 
 
@@ -66,34 +64,13 @@ def attest(kind, nonce, body):
     return bytes.fromhex("ff544347") + kind + sized(signer) + sized(nonce) + bytes(16) + b"\1" + bytes(8) + body
 
 
-class Maker:
+class Maker(CA):
     """Who makes TPMs, with one EK."""
 
     def __init__(self):
-        self.key = ec.generate_private_key(ec.SECP256R1())
+        super().__init__()
         self.ek = rsa.generate_private_key(65537, 2048)
-        self.name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Maker")])
-        own = x509.SubjectKeyIdentifier.from_public_key(self.key.public_key())
-        self.root = self.certificate(self.name, self.key.public_key(), x509.BasicConstraints(True, None), own, x509.KeyUsage(
-            False, False, False, False, False, True, True, False, False))
-        words = [("2.23.133.2.1", "id:49465800"), ("2.23.133.2.2", "judge"), ("2.23.133.2.3", "id:00000001")]
-        tpm = x509.Name([x509.NameAttribute(x509.ObjectIdentifier(oid), text) for oid, text in words])
-        self.ek_certificate = self.certificate(
-            x509.Name([]), self.ek.public_key(), x509.BasicConstraints(False, None),
-            x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(own),
-            x509.KeyUsage(False, False, True, False, False, False, False, False, False),
-            x509.SubjectAlternativeName([x509.DirectoryName(tpm)]))
-
-    def certificate(self, subject, key, constraints, identifier, usage, names=None):
-        now = datetime.datetime.now(datetime.timezone.utc)
-        builder = (x509.CertificateBuilder().issuer_name(self.name).subject_name(subject).public_key(key)
-                   .serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(hours=1))
-                   .not_valid_after(now + datetime.timedelta(days=9)).add_extension(constraints, critical=True)
-                   .add_extension(identifier, critical=False).add_extension(usage, critical=True))
-        if names is not None:
-            builder = builder.add_extension(names, critical=True).add_extension(
-                x509.ExtendedKeyUsage([EK_USAGE]), critical=False)
-        return builder.sign(self.key, hashes.SHA256())
+        self.ek_certificate = self.of_tpm(self.ek.public_key(), "id:49465800", EK_USAGE, key_usage("key_encipherment"))
 
 
 def kdfa(key, label, context, size):
@@ -201,6 +178,11 @@ class Device:
                                               element, key)]
         return claims, {"alg": "ES256", "kid": thumb, "typ": kind}, key
 
+    def request(self, kind, **changes):
+        """A request with other claims in it, and the claims of before."""
+        claims, header, key = self.assertion(kind)
+        return token(header, claims | changes, key), claims
+
 
 def compact(members):
     return json.dumps(members, separators=(",", ":")).encode()
@@ -223,24 +205,15 @@ def token(header, claims, key):
     return made.serialize(compact=True)
 
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
 TOKEN = secrets.token_urlsafe(32)
 
 
-def write_configuration(folder, port, internal, maker):
-    with open(os.path.join(folder, "roots.pem"), "wb") as file:
+def settings(folder, internal, maker):
+    """The authority's, with the wallet's backend at a port of its own."""
+    roots = os.path.join(folder, "roots.pem")
+    with open(roots, "wb") as file:
         file.write(maker.root.public_bytes(serialization.Encoding.PEM))
-    configuration = {
-        "origins": [f"http://127.0.0.1:{port}"], "public": {"address": "127.0.0.1", "port": port},
+    return {
         "internal": {"address": "127.0.0.1", "port": internal}, "limits": {"per_address_per_minute": 1_000_000},
         "backends": [{"name": "portal", "token_sha256": sha256(TOKEN.encode()).hex(), "apps": ["wallet"]}],
-        "apps": [{"id": "wallet", "service": "it-wallet", "ek_roots": [{"path": os.path.join(folder, "roots.pem")}]}]}
-    path = os.path.join(folder, "authority.json")
-    with open(path, "w") as file:
-        json.dump(configuration, file)
-    return path
+        "apps": [{"id": "wallet", "service": "it-wallet", "ek_roots": [{"path": roots}]}]}

@@ -6,10 +6,9 @@ import base64
 import hashlib
 import hmac
 
-P = 0xFFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF
-N = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-G = (0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
-     0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5)
+from curve import P256
+
+N, G = P256.n, P256.g
 # RFC 6979, A.2.5.
 SCALAR = 0xC9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721
 NONCE = "d8f6c9a2-4f1b-4c5e-9a3d-0b7e6f5a4c3d"
@@ -29,29 +28,7 @@ def base64url(data):
 
 # ---- The key ----
 
-def doubled(point):
-    slope = (3 * point[0] * point[0] - 3) * pow(2 * point[1], -1, P)
-    x = (slope * slope - 2 * point[0]) % P
-    return x, (slope * (point[0] - x) - point[1]) % P
-
-
-def added(a, b):
-    slope = (b[1] - a[1]) * pow(b[0] - a[0], -1, P)
-    x = (slope * slope - a[0] - b[0]) % P
-    return x, (slope * (a[0] - x) - a[1]) % P
-
-
-def multiply(k):
-    """k G, for a k that meets neither the point nor infinity on the way, as a random one does not."""
-    total = G
-    for bit in bin(k)[3:]:
-        total = doubled(total)
-        if bit == "1":
-            total = added(total, G)
-    return total
-
-
-PUBLIC = multiply(SCALAR)
+PUBLIC = P256.multiply(SCALAR, G)
 JWK = f'{{"crv":"P-256","kty":"EC","x":"{base64url(int32(PUBLIC[0]))}","y":"{base64url(int32(PUBLIC[1]))}"}}'
 THUMBPRINT = sha256(JWK.encode())
 
@@ -74,7 +51,7 @@ def nonce_of(digest):
 
 def sign(digest):
     k = nonce_of(digest)
-    r = multiply(k)[0] % N
+    r = P256.multiply(k, G)[0] % N
     return r, pow(k, -1, N) * (int.from_bytes(digest, "big") + r * SCALAR) % N
 
 

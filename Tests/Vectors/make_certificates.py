@@ -12,6 +12,8 @@ import pathlib
 import sys
 import textwrap
 
+from curve import P256, P384, P521
+
 # ---- Keys, with plain integers
 
 
@@ -72,50 +74,18 @@ class RSA:
         return sequence(oid(RSA_WITH[hash_name]), null())
 
 
-CURVES = {  # SP 800-186, 3.2.1: OID, p, b, n, G
-    "P-256": ("1.2.840.10045.3.1.7", 2**256 - 2**224 + 2**192 + 2**96 - 1,
-              0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B,
-              0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551,
-              (0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
-               0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5)),
-    "P-384": ("1.3.132.0.34", 2**384 - 2**128 - 2**96 + 2**32 - 1,
-              0xB3312FA7E23EE7E4988E056BE3F82D19181D9C6EFE8141120314088F5013875AC656398D8A2ED19D2A85C8EDD3EC2AEF,
-              0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFC7634D81F4372DDF581A0DB248B0A77AECEC196ACCC52973,
-              (0xAA87CA22BE8B05378EB1C71EF320AD746E1D3B628BA79B9859F741E082542A385502F25DBF55296C3A545E3872760AB7,
-               0x3617DE4A96262C6F5D9E98BF9292DC29F8F41DBD289A147CE9DA3113B5F0B8C00A60B1CE1D7E819D7A431D7C90EA0E5F)),
-    "P-521": ("1.3.132.0.35", 2**521 - 1,
-              0x51953EB9618E1C9A1F929A21A0B68540EEA2DA725B99B315F3B8B489918EF109E156193951EC7E937B1652C0BD3BB1BF073573DF883D2C34F1EF451FD46B503F00,
-              2**521 - 0x5AE79787C40D069948033FEB708F65A2FC44A36477663B851449048E16EC79BF7,
-              (0x0C6858E06B70404E9CD9E3ECB662395B4429C648139053FB521F828AF606B4D3DBAA14B5E77EFE75928FE1DC127A2FFA8DE3348B3C1856A429BF97E7E31C2E5BD66,
-               0x11839296A789A3BC0045C8A5FB42C7D1BD998F54449579B446817AFBD17273E662C97EE72995EF42640C550B9013FAD0761353C7086A272C24088BE94769FD16650)),
-}
+CURVES = {"P-256": ("1.2.840.10045.3.1.7", P256), "P-384": ("1.3.132.0.34", P384), "P-521": ("1.3.132.0.35", P521)}
 
 
 class EC:
     def __init__(self, label, curve):
-        self.oid, self.p, self.b, self.n, self.g = CURVES[curve]
-        self.size = (self.p.bit_length() + 7) // 8
+        self.oid, self.curve = CURVES[curve]
+        self.size, self.n = self.curve.size, self.curve.n
         self.d = int.from_bytes(stream(label, self.size + 8), "big") % (self.n - 1) + 1
-        self.point = self.multiply(self.d, self.g)
-
-    def add(self, a, b):
-        if a is None or b is None:
-            return a or b
-        if a[0] == b[0] and (a[1] + b[1]) % self.p == 0:
-            return None
-        slope = (3 * a[0] * a[0] - 3) * pow(2 * a[1], -1, self.p) if a == b else (b[1] - a[1]) * pow(b[0] - a[0], -1, self.p)
-        x = (slope * slope - a[0] - b[0]) % self.p
-        return x, (slope * (a[0] - x) - a[1]) % self.p
-
-    def multiply(self, k, point):
-        total = None
-        while k:
-            total = self.add(total, point) if k & 1 else total
-            point, k = self.add(point, point), k >> 1
-        return total
+        self.point = self.curve.multiply(self.d, self.curve.g)
 
     def encoded(self):
-        return b"\x04" + b"".join(c.to_bytes(self.size, "big") for c in self.point)
+        return b"\x04" + self.curve.encoded(self.point)
 
     def spki(self, parameters=None, point=None):
         return sequence(sequence(oid("1.2.840.10045.2.1"), parameters or oid(self.oid)), bits(point or self.encoded()))
@@ -124,7 +94,7 @@ class EC:
         digest = hashlib.new(hash_name, message).digest()
         e = int.from_bytes(digest, "big") >> max(0, 8 * len(digest) - self.n.bit_length())
         k = int.from_bytes(stream(f"{self.d}/{digest.hex()}", self.size + 8), "big") % (self.n - 1) + 1
-        r = self.multiply(k, self.g)[0] % self.n
+        r = self.curve.multiply(k, self.curve.g)[0] % self.n
         return sequence(integer(r), integer(pow(k, -1, self.n) * (e + r * self.d) % self.n))
 
     def algorithm(self, hash_name):
@@ -374,8 +344,7 @@ def dates(root, key):
     case("the root has expired", "ek", "root-expired", "33")
     case("of two certificates of the root one has expired", "ek", "root-expired root", "OK")
     old = authority("ca-expired", EC("expired", "P-256"), root, dates=FROM + utc("210101000000Z"))
-    ek("ek-below-expired", key, old)
-    case("an authority has expired", "ek-below-expired ca-expired", result="33")
+    case("an authority has expired", ek("ek-below-expired", key, old) + " ca-expired", result="33")
 
 
 def authorities(root, key):
@@ -401,24 +370,19 @@ def authorities(root, key):
         ek("ek-" + label, key, (label, ca))
         case(title, f"ek-{label} ca-{label}", result=result)
     asks = authority("root-asks", EC("root asks", "P-256"), extensions=[basic(True), usage(5), extension("1.2.3", b"", True)])
-    ek("ek-root-asks", key, asks)
-    case("a root with a critical extension that is not known", "ek-root-asks", "root-asks", "33")
+    case("a root with a critical extension that is not known", ek("ek-root-asks", key, asks), "root-asks", "33")
     case("the same, the root in the chain", "ek-root-asks root-asks", "root-asks", "23")
     servers = authority("root-servers", EC("root servers", "P-256"), extensions=[basic(True), usage(5), extended("1.3.6.1.5.5.7.3.1")])
-    ek("ek-root-servers", key, servers)
-    case("a root for servers", "ek-root-servers", "root-servers")
+    case("a root for servers", ek("ek-root-servers", key, servers), "root-servers")
     case("a root for servers in the chain", "ek-root-servers root-servers", "root-servers")
     flat = authority("root-flat", EC("flat", "P-256"), path=0)
-    ek("ek-flat", key, flat)
-    case("path length 0 and none between", "ek-flat", "root-flat")
+    case("path length 0 and none between", ek("ek-flat", key, flat), "root-flat")
     below = authority("ca-flat", EC("below flat", "P-256"), flat)
-    ek("ek-below-flat", key, below)
-    case("path length 0 and one between", "ek-below-flat ca-flat", "root-flat", "33")
+    case("path length 0 and one between", ek("ek-below-flat", key, below) + " ca-flat", "root-flat", "33")
     case("the same, the root in the chain", "ek-below-flat ca-flat root-flat", "root-flat", "33")
     one = authority("ca-one", EC("one", "P-256"), root, path=0)
     two = authority("ca-two", EC("two", "P-256"), one, path=5)
-    ek("ek-two", key, two)
-    case("the path length of one in the middle", "ek-two ca-two ca-one", "root", "33")
+    case("the path length of one in the middle", ek("ek-two", key, two) + " ca-two ca-one", "root", "33")
     other = authority("root-other", EC("other", "P-256"), ids=False, subject=name("root"), issuer_name=name("root"))
     case("another root of the same name", "ek", "root-other", "33")
     case("both roots of one name", "ek", "root-other root")
@@ -446,24 +410,19 @@ def authorities(root, key):
     oaep = RSA("oaep ca", 2048)
     made["ca-oaep"] = certificate(name("ca-oaep"), oaep, name("root"), root[1], [basic(True), usage(5)],
                                   spki=rsa_spki(oaep.n, 65537, sequence(oid("1.2.840.113549.1.1.7"), sequence())))
-    ek("ek-below-oaep", key, ("ca-oaep", oaep))
-    case("signed by a key for encryption", "ek-below-oaep ca-oaep", result="33")
+    case("signed by a key for encryption", ek("ek-below-oaep", key, ("ca-oaep", oaep)) + " ca-oaep", result="33")
     off = EC("off", "P-256")
     made["ca-off"] = certificate(name("ca-off"), off, name("root"), root[1], [basic(True), usage(5)],
                                  spki=off.spki(point=off.encoded()[:-1] + bytes([off.encoded()[-1] ^ 1])))
-    ek("ek-below-off", key, ("ca-off", off))
-    case("an authority's point off its curve", "ek-below-off ca-off", result="33")
+    case("an authority's point off its curve", ek("ek-below-off", key, ("ca-off", off)) + " ca-off", result="33")
 
 
 def signatures(root, key, rsa):
     r4096 = ("ca-mixed", RSA("mixed", 2048, 3))
     other = EC("another", "P-256")
-    ek("ek-forged", key, ("root", other))
-    case("signed by another key of the name", "ek-forged", result="33")
-    ek("ek-by-rsa", key, ("root", rsa))
-    case("an RSA signature below a P-256 root", "ek-by-rsa", result="33")
-    ek("ek-by-ec", key, ("ca-mixed", other))
-    case("an ECDSA signature below RSA", "ek-by-ec ca-mixed", result="33")
+    case("signed by another key of the name", ek("ek-forged", key, ("root", other)), result="33")
+    case("an RSA signature below a P-256 root", ek("ek-by-rsa", key, ("root", rsa)), result="33")
+    case("an ECDSA signature below RSA", ek("ek-by-ec", key, ("ca-mixed", other)) + " ca-mixed", result="33")
     good = bytes.fromhex("00") + r4096[1].sign(b"", "sha256")
     ek("ek-sig-long", key, r4096, signature=bits(good))
     case("an RSA signature with a zero before it", "ek-sig-long ca-mixed", result="33")
@@ -477,18 +436,15 @@ def signatures(root, key, rsa):
                                        ("wide", "r has 66 bytes", 1 << 520, 1, "33"),
                                        ("wider", "r has 67 bytes", 1 << 528, 1, "22"),
                                        ("minus", "r is negative", -1, 1, "22")):
-        ek("ek-sig-" + label, key, root, signature=bits(sequence(integer(r), integer(s))))
-        case(title, "ek-sig-" + label, result=result)
+        case(title, ek("ek-sig-" + label, key, root, signature=bits(sequence(integer(r), integer(s)))), result=result)
     for label, title, signature in (
             ("unused", "unused bits in the signature", bits(sequence(integer(2), integer(1)), 1)),
             ("raw", "r || s", bits(bytes(64))), ("empty", "no signature", bits(b"")), ("none", "no bits", tlv(3)),
             ("trailing", "bytes in the signature behind s", bits(sequence(integer(1), integer(1), integer(1)))),
             ("behind", "bytes behind the signature's sequence", bits(sequence(integer(1), integer(1)) + b"\x00")),
             ("octets", "the signature is an OCTET STRING", octets(sequence(integer(1), integer(1))))):
-        ek("ek-sig-" + label, key, root, signature=signature)
-        case(title, "ek-sig-" + label, result="22")
-    ek("ek-sha1", key, root, hash_name="sha1")
-    case("ECDSA with SHA-1", "ek-sha1", result="22")
+        case(title, ek("ek-sig-" + label, key, root, signature=signature), result="22")
+    case("ECDSA with SHA-1", ek("ek-sha1", key, root, hash_name="sha1"), result="22")
     for hash_name in ("sha1", "md5"):
         ek("ek-rsa-" + hash_name, key, r4096, hash_name=hash_name)
         case("RSA with " + hash_name, f"ek-rsa-{hash_name} ca-mixed", result="22")
@@ -505,29 +461,24 @@ def signatures(root, key, rsa):
 def keys(root, key, rsa):
     p521, p384, large = EC("ek 521", "P-521"), EC("ek 384", "P-384"), RSA("ek 3072", 3072)
     n, curve = rsa.n, key.oid
-    ek("ek-p521", p521, root)
-    case("an EK on P-521", "ek-p521", result="36")
-    ek("ek-rsa3072", large, root)
-    case("an EK of RSA-3072", "ek-rsa3072", result="36")
-    ek("ek-direct-rsa", rsa, root)
-    case("an EK of RSA-2048 below P-256", "ek-direct-rsa")
-    ek("ek-e3", rsa, root, spki=rsa_spki(n, 3))
-    case("an EK with exponent 3", "ek-e3", result="36")
+    case("an EK on P-521", ek("ek-p521", p521, root), result="36")
+    case("an EK of RSA-3072", ek("ek-rsa3072", large, root), result="36")
+    case("an EK of RSA-2048 below P-256", ek("ek-direct-rsa", rsa, root))
+    case("an EK with exponent 3", ek("ek-e3", rsa, root, spki=rsa_spki(n, 3)), result="36")
     ek("ek-oaep", rsa, root, spki=rsa_spki(n, 65537, sequence(oid("1.2.840.113549.1.1.7"), sequence())))
     case("an EK that is said to be for OAEP", "ek-oaep", result="35")
     ek("ek-oaep3072", large, root, spki=rsa_spki(large.n, 65537, sequence(oid("1.2.840.113549.1.1.7"), sequence())))
     case("an EK of RSA-3072 that is said to be for OAEP", "ek-oaep3072", result="35")
-    ek("ek-roca", rsa, root, spki=rsa_spki(roca(), 65537))
-    case("an EK with the pattern of ROCA", "ek-roca", result="36")
+    case("an EK with the pattern of ROCA", ek("ek-roca", rsa, root, spki=rsa_spki(roca(), 65537)), result="36")
     for label, from_key in (("p256", key), ("p384", p384)):
         point = from_key.encoded()
         ek("ek-off-" + label, from_key, root, spki=from_key.spki(point=point[:-1] + bytes([point[-1] ^ 1])))
         case("an EK off its curve " + label, "ek-off-" + label, result="36")
-        ek("ek-p-" + label, from_key, root, spki=from_key.spki(point=b"\x04" + (from_key.p + 5).to_bytes(from_key.size, "big") + point[1 + from_key.size:]))
+        ek("ek-p-" + label, from_key, root, spki=from_key.spki(point=b"\x04" + (from_key.curve.p + 5).to_bytes(from_key.size, "big") + point[1 + from_key.size:]))
         case("an EK's x above p of " + label, "ek-p-" + label, result="36")
-    parameters = sequence(integer(1), sequence(oid("1.2.840.10045.1.1"), integer(key.p)),
-                          sequence(octets((key.p - 3).to_bytes(32, "big")), octets(key.b.to_bytes(32, "big"))),
-                          octets(b"\x04" + b"".join(c.to_bytes(32, "big") for c in key.g)), integer(key.n), integer(1))
+    parameters = sequence(integer(1), sequence(oid("1.2.840.10045.1.1"), integer(P256.p)),
+                          sequence(octets((P256.p - 3).to_bytes(32, "big")), octets(P256.b.to_bytes(32, "big"))),
+                          octets(b"\x04" + P256.encoded(P256.g)), integer(P256.n), integer(1))
     point = key.encoded()
     for label, title, spki in (
             ("explicit", "explicit parameters of the curve", key.spki(parameters)),
@@ -558,8 +509,7 @@ def keys(root, key, rsa):
             ("pss-key", "a key for RSASSA-PSS", rsa_spki(n, 65537, sequence(oid("1.2.840.113549.1.1.10")))),
             ("spki-trailing", "bytes behind the point", sequence(sequence(oid("1.2.840.10045.2.1"), oid(curve)), bits(point), null())),
             ("spki-unused", "unused bits in the key", sequence(sequence(oid("1.2.840.10045.2.1"), oid(curve)), bits(point[:-1] + b"\x00", 1)))):
-        ek("ek-" + label, key, root, spki=spki)
-        case("key: " + title, "ek-" + label, result="22")
+        case("key: " + title, ek("ek-" + label, key, root, spki=spki), result="22")
     ek("ek-e32", rsa, root, spki=rsa_spki(n, (1 << 32) - 1))
     case("key: an exponent of 32 bits is of a form that is taken", "ek-e32", result="36")
 
@@ -643,12 +593,9 @@ def forms(root, key):
     flawed("no extensions in their field", extensions=[])
     flawed("a field behind the extensions", more=tlv(0xA3, sequence(extension(unknown, b""))))
     flawed("bytes behind the signature", sequence(body, null()))
-    ek("ek-negative", key, root, serial=tlv(2, b"\x80"))
-    case("a negative serial", "ek-negative")
-    ek("ek-serial-0", key, root, serial=integer(0))
-    case("a serial of 0", "ek-serial-0")
-    ek("ek-serial-20", key, root, serial=integer(1 << 159))
-    case("a serial of 20 bytes", "ek-serial-20")
+    case("a negative serial", ek("ek-negative", key, root, serial=tlv(2, b"\x80")))
+    case("a serial of 0", ek("ek-serial-0", key, root, serial=integer(0)))
+    case("a serial of 20 bytes", ek("ek-serial-20", key, root, serial=integer(1 << 159)))
     with_extensions("an unknown one", extension(unknown, b"\x00"), result="OK")
     with_extensions("an unknown one that is critical", extension(unknown, b"\x00", True), result="23")
     with_extensions("an unknown one that is critical, before one that is broken", extension(unknown, b"\x00", True), extension("14", b"abc"))

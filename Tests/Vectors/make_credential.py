@@ -9,45 +9,14 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-CURVES = {  # p, b, n, G; SP 800-186, 3.2.1.3 and 3.2.1.4
-    32: (0xFFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF,
-         0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551,
-         (0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
-          0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5)),
-    48: (2**384 - 2**128 - 2**96 + 2**32 - 1,
-         0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFC7634D81F4372DDF581A0DB248B0A77AECEC196ACCC52973,
-         (0xAA87CA22BE8B05378EB1C71EF320AD746E1D3B628BA79B9859F741E082542A385502F25DBF55296C3A545E3872760AB7,
-          0x3617DE4A96262C6F5D9E98BF9292DC29F8F41DBD289A147CE9DA3113B5F0B8C00A60B1CE1D7E819D7A431D7C90EA0E5F)),
-}
+from curve import P256, P384
 
-
-def multiply(size, k, point):
-    p = CURVES[size][0]
-
-    def add(a, b):
-        if a is None or b is None:
-            return a or b
-        if a[0] == b[0] and (a[1] + b[1]) % p == 0:
-            return None
-        slope = (3 * a[0] ** 2 - 3) * pow(2 * a[1], -1, p) if a == b else (b[1] - a[1]) * pow(b[0] - a[0], -1, p)
-        x = (slope * slope - a[0] - b[0]) % p
-        return x, (slope * (a[0] - x) - a[1]) % p
-
-    total = None
-    while k:
-        total = add(total, point) if k & 1 else total
-        point = add(point, point)
-        k >>= 1
-    return total
+CURVES = {curve.size: curve for curve in (P256, P384)}
 
 
 def some(label, n):
     """n bytes that look random and are the same in each run."""
     return b"".join(hashlib.sha256(b"%s %d" % (label.encode(), i)).digest() for i in range(n // 32 + 1))[:n]
-
-
-def point_bytes(size, point):
-    return b"".join(c.to_bytes(size, "big") for c in point)
 
 
 def show(**fields):
@@ -112,10 +81,11 @@ def credential(kind, key, name, secret, draw, salt):
         seed = draw[:32]
         encrypted = sized(oaep(seed, salt, b"IDENTITY\0"))
     else:
+        curve = CURVES[size]
         point = int.from_bytes(key[:size], "big"), int.from_bytes(key[size:], "big")
         scalar = int.from_bytes(draw[:size], "big")
-        own = point_bytes(size, multiply(size, scalar, CURVES[size][2]))
-        z = point_bytes(size, multiply(size, scalar, point))[:size]
+        own = curve.encoded(curve.multiply(scalar, curve.g))
+        z = curve.encoded(curve.multiply(scalar, point))[:size]
         info = bytes([0, 0, 0, 1]) + z + b"IDENTITY\0" + own[:size] + key[:size]
         seed = hashlib.new(hash_name, info).digest()
         encrypted = sized(sized(own[:size]) + sized(own[size:]))
@@ -126,29 +96,27 @@ def credential(kind, key, name, secret, draw, salt):
          Credential=sized(sized(mac) + identity), Encrypted=encrypted)
 
 
-def scalar_where(size, label, holds):
+def scalar_where(curve, label, holds):
     """The first scalar of a sequence of which this holds."""
-    n = CURVES[size][1]
-    return next(k for k in (int.from_bytes(some(f"{label} {i}", size), "big") % n for i in range(9999)) if holds(k))
+    sequence = (int.from_bytes(some(f"{label} {i}", curve.size), "big") % curve.n for i in range(9999))
+    return next(filter(holds, sequence))
 
 
-def scalars(size, own):
+def scalars(curve, own):
     """Any scalar; one whose point, and one whose product with the key, begins with zeros."""
-    g = CURVES[size][2]
-    small = 1 << 8 * (size - 1)
-    yield scalar_where(size, "any", lambda k: True)
-    yield scalar_where(size, "ephemeral", lambda k: multiply(size, k, g)[0] < small)
-    yield scalar_where(size, "z", lambda k: multiply(size, k, own)[0] < small)
+    small = 1 << 8 * (curve.size - 1)
+    yield scalar_where(curve, "any", lambda k: True)
+    yield scalar_where(curve, "ephemeral", lambda k: curve.multiply(k, curve.g)[0] < small)
+    yield scalar_where(curve, "z", lambda k: curve.multiply(k, own)[0] < small)
 
 
 print("# Made by make_credential.py; do not edit.\n")
-KEYS = {size: multiply(size, scalar_where(size, "key", lambda k: True), CURVES[size][2]) for size in CURVES}
+KEYS = {size: curve.multiply(scalar_where(curve, "key", lambda k: True), curve.g) for size, curve in CURVES.items()}
 
 print("[agree]\n")
-for k in (*scalars(48, KEYS[48]), 1, 2, CURVES[48][1] - 1):
-    show(Scalar=k.to_bytes(48, "big"), Point=point_bytes(48, KEYS[48]),
-         Ephemeral=point_bytes(48, multiply(48, k, CURVES[48][2])),
-         Z=point_bytes(48, multiply(48, k, KEYS[48]))[:48])
+for k in (*scalars(P384, KEYS[48]), 1, 2, P384.n - 1):
+    show(Scalar=k.to_bytes(48, "big"), Point=P384.encoded(KEYS[48]),
+         Ephemeral=P384.encoded(P384.multiply(k, P384.g)), Z=P384.encoded(P384.multiply(k, KEYS[48]))[:48])
 
 print("[oaep]\n")
 for text, n in (("IDENTITY", 32), ("IDENTITY", 1), ("STORAGE", 190)):
@@ -159,8 +127,8 @@ print("[credential]\n")
 NAME = b"\0\x0b" + some("name", 32)
 for n in (32, 1):
     credential(1, MODULUS, NAME, some("secret", n), some("draw", 48), some("salt", 32))
-for size in CURVES:
-    for k in scalars(size, KEYS[size]):
-        credential(size // 16, point_bytes(size, KEYS[size]), NAME, some("secret", 32),
+for size, curve in CURVES.items():
+    for k in scalars(curve, KEYS[size]):
+        credential(size // 16, curve.encoded(KEYS[size]), NAME, some("secret", 32),
                    k.to_bytes(size, "big") + some("draw", 48 - size), some("salt", 32))
-credential(3, point_bytes(48, KEYS[48]), NAME, some("secret", 48), some("draw", 48), some("salt", 32))
+credential(3, P384.encoded(KEYS[48]), NAME, some("secret", 48), some("draw", 48), some("salt", 32))

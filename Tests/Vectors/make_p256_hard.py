@@ -4,34 +4,10 @@
 import base64
 import hashlib
 
-P = 0xFFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF
-N = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-B = 0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B
-G = (0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
-     0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5)
+from curve import P256
 
-
-def add(a, b):
-    if a is None or b is None:
-        return a or b
-    if a[0] == b[0] and (a[1] + b[1]) % P == 0:
-        return None
-    if a == b:
-        slope = (3 * a[0] * a[0] - 3) * pow(2 * a[1], -1, P)
-    else:
-        slope = (b[1] - a[1]) * pow(b[0] - a[0], -1, P)
-    x = (slope * slope - a[0] - b[0]) % P
-    return x, (slope * (a[0] - x) - a[1]) % P
-
-
-def multiply(k, point):
-    total = None
-    while k:
-        if k & 1:
-            total = add(total, point)
-        point = add(point, point)
-        k >>= 1
-    return total
+P, B, N, G = P256.p, P256.b, P256.n, P256.g
+add, multiply = P256.add, P256.multiply
 
 
 def lift(x, odd=0):

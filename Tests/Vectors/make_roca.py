@@ -4,19 +4,15 @@ modulo one prime alone."""
 
 import hashlib
 
-PRIMES = [p for p in range(2, 1430) if all(p % q for q in range(2, int(p**0.5) + 1))]
+from make_certificates import SMALL, is_prime
+
+PRIMES = [2, *SMALL]
 M_COUNT = {512: 39, 1024: 71, 2048: 126, 4096: 225}  # primes in M, by the size of the modulus: table 1 of the paper
 TESTED = [p for p in PRIMES if 3 <= p <= 167]
 
 
 def number(label, bits):
     return int.from_bytes(hashlib.shake_256(label.encode()).digest(bits // 8), "big")
-
-
-def is_prime(n):
-    if any(n % p == 0 for p in PRIMES):
-        return False
-    return all(pow(base, n - 1, n) == 1 for base in (2, 3, 5, 7))
 
 
 def factor(label, bits):
