@@ -362,10 +362,10 @@ check-heap: $(TPM_STATE_FILE)
 	for build in $(MBEDTLS) $(OPENSSL); do \
 	    $$build/heap_scan && $$build/tpm_heap_scan $(TPM_STATE)/state && $$build/native_heap_scan || exit 1; done
 
-## check-abi        the library as Python and C++ see it; headers, symbols
+## check-abi        the library as Python, Rust and C++ see it; headers, symbols
 .PHONY: check-abi
 check-abi: export PYTHONDONTWRITEBYTECODE = 1
-check-abi: lib $(BUILD)/abi_native
+check-abi: lib $(BUILD)/abi_rust $(BUILD)/abi_cpp $(BUILD)/abi_native
 	Tests/ABI/headers.sh
 	Tests/ABI/symbols.sh $(SHARED) CSources/tenon.map
 	Tests/ABI/symbols.sh $(BATCH_SHARED) CSources/tenon-batch.map include/tenon/batch/*.h
@@ -373,6 +373,14 @@ check-abi: lib $(BUILD)/abi_native
 	Tests/ABI/symbols.sh $(NATIVE_SHARED) CSources/synheart-native.map include/tenon/native/*.h
 	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_native libsynheart_native_crypto.so
 	PYTHONPATH=Examples:Tests/Vectors $(PYTHON) Tests/ABI/test_abi.py $(SHARED)
+	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_rust
+	LD_LIBRARY_PATH=$(BUILD) $(BUILD)/abi_cpp
+
+$(BUILD)/abi_rust: Tests/ABI/abi.rs $(SHARED)
+	$(RUSTC) -D warnings --edition 2021 -L $(BUILD) -l tenon $< -o $@
+
+$(BUILD)/abi_cpp: Tests/ABI/abi.cpp $(SHARED)
+	$(CXX) -std=c++17 -Wall -Wextra -Wconversion -Werror -Iinclude $< -L$(BUILD) -ltenon -o $@
 
 # What loads a library by its name links none of ours.
 $(BUILD)/abi_native: Tests/ABI/native.c
