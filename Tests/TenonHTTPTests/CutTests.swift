@@ -18,8 +18,7 @@ import Testing
             let transport = try HTTPTransport()
             for length in 0..<answer.count {
                 count.store(length, ordering: .relaxed)
-                let code = await transport.failure(server.url)
-                #expect(code == .httpNoAnswer, "\(length) bytes")
+                #expect(await transport.failure(server.url) == .httpNoAnswer, "\(length) bytes")
             }
             #expect(server.requests.count == answer.count)
         }
@@ -54,8 +53,7 @@ import Testing
             connection.reset()
         } _: { server in
             let transport = try HTTPTransport()
-            let code = await transport.failure(server.url, large)
-            #expect(code == .httpNoAnswer)
+            #expect(await transport.failure(server.url, large) == .httpNoAnswer)
             #expect(server.connectionCount == 1)
         }
     }
@@ -148,12 +146,10 @@ import Testing
 
     @Test func nobodyListens() async throws {
         let url = try await withServer(answering(good)) { $0.url }
-        let code = try await HTTPTransport().failure(url)
-        #expect(code == .httpConnect)
+        #expect(try await HTTPTransport().failure(url) == .httpConnect)
     }
 
     @Test func noAddress() async throws {
-        let code = try await HTTPTransport().failure("https://nowhere.invalid/")
-        #expect(code == .httpResolve)
+        #expect(try await HTTPTransport().failure("https://nowhere.invalid/") == .httpResolve)
     }
 }

@@ -4,7 +4,6 @@ import Tenon
 import TenonHTTP
 import Testing
 
-/// Runs a test against a server of its own.
 func withServer<Value>(
     path: String? = nil, _ script: @escaping @Sendable (Connection) -> Void,
     _ body: (Server) async throws -> Value
@@ -21,7 +20,6 @@ func answering(_ answer: String) -> @Sendable (Connection) -> Void {
     }
 }
 
-/// Answers one request and ends the connection.
 func answeringOnce(_ answer: some Sequence<UInt8> & Sendable) -> @Sendable (Connection) -> Void {
     { connection in
         _ = connection.readRequest()

@@ -46,13 +46,13 @@ import Testing
         // The disk is in another machine, whose TPM has another certificate, and nobody gives the certificates above
         // that.
         let other = ScriptedVault(ekCertificate: [0x30, 0x02, 0x05, 0x00])
-        let identity = try rig.identity(with: other)
+        let identity = try rig.restarted(with: other)
         try await identity.reset()
         try await identity.register()
         #expect(other.activated == [other.ekCertificate])
         // Back in its own machine, the given certificates are used again.
         rig.vault.setAbove([])
-        let again = try rig.identity(with: rig.vault)
+        let again = try rig.restarted(with: rig.vault)
         try await again.reset()
         try await again.register()
         #expect(rig.vault.activated.last == rig.vault.ekCertificate)
@@ -71,9 +71,9 @@ import Testing
     @Test(arguments: ["http://ca.example", "https://ca.example", "http://localhost"])
     func anAttestationCAIsReachedSafely(_ url: String) async throws {
         let rig = try FlowRig { $0.attestation = .certificate }
-        let identity = try rig.identity(with: rig.vault, .init(url: url, roots: []))
+        let identity = try rig.restarted(at: .init(url: url, roots: []))
         // A malformed certificate of this TPM is shown to no CA.
-        let code = await refusal { () async throws(TenonError) in try await identity.register() }
+        let code = await refusal { try await identity.register() }
         #expect((code == .httpURL) == (url == "http://ca.example") && rig.service.seen.isEmpty)
     }
 
@@ -100,7 +100,7 @@ import Testing
         rig.service.script(.arrives, .answers(403, "DEVICE_REVOKED"))
         rig.service.change { $0.devices["device-1"]?.isRevoked = true }
         let identity = try rig.restarted()
-        #expect(await refusal { () async throws(TenonError) in try await identity.maintain() } == .deviceRevoked)
+        #expect(await refusal { try await identity.maintain() } == .deviceRevoked)
         #expect(try identity.status().reason == .revoked)
     }
 
@@ -110,7 +110,7 @@ import Testing
         if isBare { rig.vault.makeBare() }
         rig.vault.clear()
         let identity = try rig.restarted()
-        #expect(await refusal { () async throws(TenonError) in try await identity.maintain() } == .keyInvalidated)
+        #expect(await refusal { try await identity.maintain() } == .keyInvalidated)
         #expect(try identity.status().reason == .tpmCleared)
         #expect(rig.service.paths == [] && rig.vault.attestationKeysMade == 1)
     }
@@ -125,8 +125,7 @@ import Testing
 
         let other = try FlowRig()
         other.service.change { $0.answers["/register"] = (403, "ATTESTATION_FAILED") }
-        #expect(
-            await refusal { () async throws(TenonError) in try await other.identity.register() } == .attestationFailed)
+        #expect(await refusal { try await other.identity.register() } == .attestationFailed)
         #expect(other.service.paths.count == 4)
     }
 

@@ -12,6 +12,18 @@ struct LogRig {
 
     init() throws { folder = try TemporaryFolder() }
 
+    static func registered(rotations: Int = 0) async throws -> LogRig {
+        let rig = try LogRig()
+        try await rig.identity().register()
+        for _ in 0..<rotations { try await rig.identity().rotate() }
+        return rig
+    }
+
+    /// The identifier and the log that the service holds.
+    var held: (prefix: String, log: [KeyEvent]) {
+        get throws { try #require(service.logs.first.map { ($0.key, $0.value) }) }
+    }
+
     /// - Parameter transport: the way to the service; nil for none but its own.
     func identity(
         _ calls: SystemCalls = SystemCalls(), through transport: (any Transport)? = nil

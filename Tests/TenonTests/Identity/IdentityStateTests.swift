@@ -82,22 +82,21 @@ import Testing
         for cause in IdentityReason.allCases {
             let invalidates = [.superseded, .foreignTPM, .tpmCleared].contains(cause)
             var registered = try RecordShape.registered.record()
-            let code = codeThrown { () throws(TenonError) in try registered.move(to: .keyInvalid, because: cause) }
+            let code = codeThrown { try registered.move(to: .keyInvalid, because: cause) }
             #expect(code == (invalidates ? nil : .invalidStateTransition))
             var other = try RecordShape.registered.record()
             #expect(
-                codeThrown { () throws(TenonError) in try other.move(to: .registering, because: cause) }
+                codeThrown { try other.move(to: .registering, because: cause) }
                     == (invalidates ? .invalidStateTransition : nil))
         }
         var registered = try RecordShape.registered.record()
-        #expect(codeThrown { () throws(TenonError) in try registered.move(to: .keyInvalid) } == .invalidStateTransition)
+        #expect(codeThrown { try registered.move(to: .keyInvalid) } == .invalidStateTransition)
     }
 
     @Test func anUnknownRotationIsNeverAFailure() throws {
         for shape in [RecordShape.rotatePrepared, .rotateSent, .slotRotating] {
             var record = try shape.record()
-            #expect(
-                codeThrown { () throws(TenonError) in try record.move(to: .unregistered) } == .invalidStateTransition)
+            #expect(codeThrown { try record.move(to: .unregistered) } == .invalidStateTransition)
             try record.move(to: .registered)
         }
     }
@@ -108,9 +107,7 @@ import Testing
                 for step in [IdentityStep.edge, .abandon] {
                     var record = try shape.record()
                     let cause: IdentityReason? = next == .keyInvalid ? .superseded : nil
-                    let code = codeThrown { () throws(TenonError) in
-                        try record.move(to: next, by: step, because: cause)
-                    }
+                    let code = codeThrown { try record.move(to: next, by: step, because: cause) }
                     let isLoss = record.state == .keyInvalid && shape != .revokedAndCleared && step == .edge
                     #expect(code == (isLoss ? nil : .invalidStateTransition), "\(shape) \(next) \(step)")
                     #expect(record.isRevoked)

@@ -37,7 +37,6 @@ enum RecordShape: String, CaseIterable {
         return record
     }
 
-    /// The shape before.
     private var before: Self? {
         switch self {
         case .fresh: nil

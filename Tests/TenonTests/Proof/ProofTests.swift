@@ -9,7 +9,7 @@ import Testing
         var policy = try rig.policy()
         change(&policy)
         let proof = try rig.proof()
-        return codeThrown { () throws(TenonError) in try proof.verify(rig.key, nonce: rig.nonce, policy: policy) }
+        return codeThrown { try proof.verify(rig.key, nonce: rig.nonce, policy: policy) }
     }
 
     @Test func accepted() throws {
@@ -38,6 +38,9 @@ import Testing
             try code(rig) { $0.trust = .roots([[UInt8]](repeating: authority.root.certificate, count: 5000)) } == nil)
         #expect(try code(rig) { ($0.trust, $0.now) = (roots.trust, authority.terms.notAfter + 1) } == .rule24Chain)
         #expect(try code(rig) { ($0.trust, $0.now) = (roots.trust, .min) } == .rule24Chain)
+        // No other certificate may be above an AK's, not even one for the same key.
+        let other = try AttestationAuthority(root: "Other", key: authority.rootKey, terms: authority.terms)
+        #expect(try code(rig) { $0.trust = .roots([other.certificate]) } == .rule24Chain)
         // Each kind of trust refuses the options of the other.
         #expect(try code(rig) == .rule22Certificate)
         rig.certificates = []
@@ -52,13 +55,8 @@ import Testing
         let proof = try rig.proof()
         let policy = try rig.policy()
         let other = try ProofRig()
-        #expect(
-            codeThrown { () throws(TenonError) in try proof.verify(rig.key, nonce: Digest(hashing: []), policy: policy)
-            }
-                == .rule7Nonce)
-        #expect(
-            codeThrown { () throws(TenonError) in try proof.verify(other.key, nonce: rig.nonce, policy: policy) }
-                == .rule19PublicKey)
+        #expect(codeThrown { try proof.verify(rig.key, nonce: Digest(hashing: []), policy: policy) } == .rule7Nonce)
+        #expect(codeThrown { try proof.verify(other.key, nonce: rig.nonce, policy: policy) } == .rule19PublicKey)
         let others = try other.policy().trust
         #expect(try code(rig) { $0.trust = others } == .rule32Signature)
         let itself = try PublicArea(dataRepresentation: ProofRig.area(rig.key, 0x0005_0472, attests: true))
@@ -84,7 +82,7 @@ import Testing
         func outcome(_ makers: ProofPolicy.Makers?) throws -> (TenonError.Code?, VerificationReport.Outcome?) {
             let policy = ProofPolicy(trust: .roots([authority.root.certificate], makers: makers), now: rig.now)
             let report = try rig.proof().report(on: rig.key, nonce: rig.nonce, policy: policy)
-            let code = codeThrown { () throws(TenonError) in try report.check() }
+            let code = codeThrown { try report.check() }
             return (code, report.checks.first { $0.rule == .rule26Maker }?.outcome)
         }
         #expect(try outcome(nil) == (nil, .noted))
@@ -104,7 +102,7 @@ import Testing
         ) throws -> (TenonError.Code?, VerificationReport.Outcome?) {
             let policy = ProofPolicy(trust: .ak(ak, firmware: .init(ekName: ekName, least: least)), now: 0)
             let report = try rig.proof().report(on: rig.key, nonce: rig.nonce, policy: policy)
-            let code = codeThrown { () throws(TenonError) in try report.check() }
+            let code = codeThrown { try report.check() }
             return (code, report.checks.first { $0.rule == .rule30Firmware }?.outcome)
         }
         #expect(try outcome(rig.ekName, rig.firmware) == (nil, .held))
