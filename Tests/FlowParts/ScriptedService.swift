@@ -275,22 +275,9 @@ extension ScriptedService.State {
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT`.
 package func imfDate(_ seconds: Int64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400)
-    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(days % 7)]
-    var (year, left) = (Int64(1970), days)
-    func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
-    while left >= (isLeap(year) ? 366 : 365) {
-        left -= isLeap(year) ? 366 : 365
-        year += 1
-    }
-    var month = 0
-    let lengths = [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].map(Int64.init)
-    while left >= lengths[month] {
-        left -= lengths[month]
-        month += 1
-    }
-    let name = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][month]
-    func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return
-        "\(weekday), \(two(left + 1)) \(name) \(year) \(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60)) GMT"
+    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(seconds / 86_400 % 7)]
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    let text = CivilDate.iso8601(seconds)
+    let (date, time) = (text.prefix(10).split(separator: "-"), text.dropFirst(11).prefix(8))
+    return "\(weekday), \(date[2]) \(months[(Int(date[1]) ?? 1) - 1]) \(date[0]) \(time) GMT"
 }

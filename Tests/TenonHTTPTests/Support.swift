@@ -13,6 +13,13 @@ func withServer<Value>(
     return try await body(server)
 }
 
+/// The same, with a transport.
+func withServer<Value>(
+    _ script: @escaping @Sendable (Connection) -> Void, _ body: (Server, HTTPTransport) async throws -> Value
+) async throws -> Value {
+    try await withServer(script) { server in try await body(server, HTTPTransport()) }
+}
+
 /// Answers each request with these bytes, on one connection.
 func answering(_ answer: String) -> @Sendable (Connection) -> Void {
     { connection in

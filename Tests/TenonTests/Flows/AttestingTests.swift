@@ -78,11 +78,11 @@ import Testing
     }
 
     /// Whatever the result is, it does not change the state, and the next call does it again.
-    @Test(arguments: Fault.allCases, [1, 2])
-    func aLostActivationIsRepaired(_ fault: Fault, _ step: Int) async throws {
+    @Test(arguments: RegistrationTests.faults, [1, 2])
+    func aLostActivationIsRepaired(_ fault: ScriptedService.Fate, _ step: Int) async throws {
         let rig = try await FlowRig.registered()
         rig.vault.loseAttestationKeys()
-        rig.service.change { $0.fates = Array(repeating: .arrives, count: step - 1) + [fault.fate] }
+        rig.service.change { $0.fates = Array(repeating: .arrives, count: step - 1) + [fault] }
         try await rig.restarted().maintain()
         let record = try rig.record()
         #expect(record.state == .registered && record.journal == nil && record.key(.current)?.generation == 1)
@@ -115,20 +115,6 @@ import Testing
         #expect(rig.service.paths == [] && rig.vault.attestationKeysMade == 1)
     }
 
-    /// As in docs/synheart.md: retried once, then reported; a refusal is reported at once.
-    @Test func anAttestationThatFailedIsTriedOnceMore() async throws {
-        let rig = try FlowRig()
-        rig.service.script(.arrives, .answers(403, "ATTESTATION_FAILED"))
-        try await rig.identity.register()
-        #expect(rig.service.paths == ["/challenge", "/register", "/challenge", "/register"])
-        #expect(rig.vault.proofs.count == 2 && rig.vault.keysMade == 1 && rig.time.pauses == [])
-
-        let other = try FlowRig()
-        other.service.change { $0.answers["/register"] = (403, "ATTESTATION_FAILED") }
-        #expect(await refusal { try await other.identity.register() } == .attestationFailed)
-        #expect(other.service.paths.count == 4)
-    }
-
     /// RFC 9110, 10.2.3: a date, on the service's clock.
     @Test(arguments: [0, 5000, -5000] as [Int64])
     func aWaitMayBeADate(_ skew: Int64) async throws {
@@ -138,14 +124,6 @@ import Testing
         rig.service.script(.answers(503, nil, headers: [("Retry-After", end)]))
         try await rig.identity.register()
         #expect(rig.time.pauses == [.seconds(20)])
-    }
-
-    @Test(arguments: ["soon", "-1", "", "1.5", "Sun, 06 Nov 1994 08:49:37 GMT", "Mon, 06 Nov 1994 08:49:37 GMT"])
-    func aWaitThatIsNoneIsNotTaken(_ text: String) async throws {
-        let rig = try FlowRig()
-        rig.service.script(.answers(503, nil, headers: [("Retry-After", text)]))
-        try await rig.identity.register()
-        #expect(rig.time.pauses == [.seconds(1)])
     }
 
     /// Decision: ak-certificate. At two thirds of its life.

@@ -5,6 +5,8 @@ import Testing
 
 /// Registration and its failures; W numbers are those of the contract's list of weaknesses.
 @Suite struct RegistrationTests {
+    static let faults: [ScriptedService.Fate] = [.notSent, .requestLost, .answerLost, .garbled, .answers(503, nil)]
+
     @Test func registersOnceAndThenSaysSo() async throws {
         let rig = try FlowRig()
         let first = try await rig.identity.register()
@@ -33,12 +35,12 @@ import Testing
     }
 
     /// The faults of the network at each step, each many times and followed by a restart of the process.
-    @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8], [Fault.notSent, .requestLost, .answerLost, .garbled, .busy])
-    func w4_whateverIsLostTheSameKeyIsRegistered(_ step: Int, _ fault: Fault) async throws {
+    @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8], faults)
+    func w4_whateverIsLostTheSameKeyIsRegistered(_ step: Int, _ fault: ScriptedService.Fate) async throws {
         let rig = try FlowRig()
         var fates = Array(repeating: ScriptedService.Fate.arrives, count: step - 1)
-        if step > 2 { fates = Array(repeating: fault.fate, count: step - 1) }
-        rig.service.change { $0.fates = fates + [fault.fate] }
+        if step > 2 { fates = Array(repeating: fault, count: step - 1) }
+        rig.service.change { $0.fates = fates + [fault] }
         _ = try? await rig.identity.register()
         try await rig.expectNotLost()
         #expect(rig.vault.keysMade == 1)
@@ -86,30 +88,21 @@ import Testing
         #expect(rig.time.pauses == [.seconds(1)])
     }
 
-    @Test func pausesAreTheRule() async throws {
+    /// The device waits less for a port at which nobody listens than for a busy service.
+    @Test(
+        arguments: [
+            (.answers(503, nil), .serviceBusy, [1300, 2300, 4300, 8300]), (.notSent, .httpConnect, [1300, 2300]),
+        ] as [(ScriptedService.Fate, TenonError.Code, [Int64])])
+    func pausesAreTheRule(_ fate: ScriptedService.Fate, _ code: TenonError.Code, _ pauses: [Int64]) async throws {
         let rig = try FlowRig()
         rig.time.setChance(.milliseconds(300))
-        rig.service.change { $0.fates = Array(repeating: .answers(503, nil), count: 9) }
-        #expect(await refusal { try await rig.identity.register() } == .serviceBusy)
-        #expect(rig.time.pauses == [1300, 2300, 4300, 8300].map { Duration.milliseconds($0) })
-        #expect(rig.service.paths.count == 5)
+        rig.service.change { $0.fates = Array(repeating: fate, count: 9) }
+        #expect(await rig.identity.code(.register) == code)
+        #expect(rig.time.pauses == pauses.map { .milliseconds($0) })
+        #expect(rig.service.paths.count == pauses.count + 1)
     }
 
-    /// The device waits less for a port at which nobody listens than for a busy service.
-    @Test func aRefusedConnectionIsTriedThreeTimes() async throws {
-        let rig = try FlowRig()
-        rig.service.change { $0.fates = Array(repeating: .notSent, count: 9) }
-        #expect(await refusal { try await rig.identity.register() } == .httpConnect)
-        #expect(rig.time.pauses == [.seconds(1), .seconds(2)])
-        #expect(rig.service.paths.count == 3)
-    }
-
-    @Test func retryAfterIsHonouredUpToTheDeadline() async throws {
-        let rig = try FlowRig()
-        rig.service.script(.answers(429, nil, headers: [("Retry-After", "20")]))
-        try await rig.identity.register()
-        #expect(rig.time.pauses == [.seconds(20)])
-
+    @Test func aPauseBeyondTheDeadlineIsReported() async throws {
         let late = try FlowRig()
         late.service.script(.answers(429, nil, headers: [("Retry-After", "61")]))
         let error = await #expect(throws: TenonError.self) { try await late.identity.register() }
@@ -136,15 +129,20 @@ import Testing
         #expect(!rig.service.paths.contains("/register"))
     }
 
-    /// A pause that ends at the call's deadline leaves no time for another try; however large the number is, the device
-    /// does not return earlier.
-    @Test(arguments: ["60", "1000000000", "9223372036854775807", "99999999999999999999999"])
-    func retryAfterOfAnySizeIsHonoured(_ text: String) async throws {
+    /// The pause that a service asks for; none if that leaves no time for another try, however large the number is. What
+    /// is neither a number nor a date to come is not taken.
+    @Test(
+        arguments: [
+            ("20", 20), ("60", nil), ("1000000000", nil), ("9223372036854775807", nil),
+            ("99999999999999999999999", nil), ("soon", 1), ("-1", 1), ("", 1), ("1.5", 1),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 1), ("Mon, 06 Nov 1994 08:49:37 GMT", 1),
+        ] as [(String, Int64?)])
+    func retryAfterIsHonoured(_ text: String, _ seconds: Int64?) async throws {
         let rig = try FlowRig()
         rig.service.script(.answers(503, nil, headers: [("Retry-After", text)]))
-        #expect(await refusal { try await rig.identity.register() } == .serviceBusy)
-        #expect(rig.service.paths.count == 1)
-        #expect(rig.time.pauses == [])
+        #expect(await rig.identity.code(.register) == (seconds == nil ? .serviceBusy : nil))
+        #expect(rig.service.paths.count == (seconds == nil ? 1 : 3))
+        #expect(rig.time.pauses == [seconds].compactMap { $0.map { .seconds($0) } })
     }
 
     /// After an unintelligible answer to a sent message, the same call continues.
@@ -217,16 +215,28 @@ import Testing
         #expect(rig.vault.keysMade == 1)
     }
 
-    @Test func aSpentChallengeIsReplacedOnce() async throws {
-        let rig = try FlowRig()
-        rig.service.script(.arrives, .answers(400, "INVALID_CHALLENGE"))
-        try await rig.identity.register()
-        #expect(rig.time.pauses == [])
-
-        let other = try FlowRig()
-        other.service.change { $0.answers["/register"] = (400, "INVALID_CHALLENGE") }
-        #expect(await refusal { try await other.identity.register() } == .challengeExpired)
-        #expect(other.service.paths.count == 4)
+    /// A refusal that another challenge, another proof or another nonce may end is answered once, and then reported.
+    @Test(
+        arguments: [
+            (Verb.register, 400, "INVALID_CHALLENGE", .challengeExpired),
+            (.register, 403, "ATTESTATION_FAILED", .attestationFailed), (.rotate, 409, "NONCE_REPLAY", .nonceReplay),
+        ] as [(Verb, Int, String, TenonError.Code)])
+    func someRefusalsAreAnsweredOnce(_ verb: Verb, _ status: Int, _ word: String, _ code: TenonError.Code) async throws
+    {
+        let tries = verb == .register ? ["/challenge", "/register"] : ["/rotate"]
+        for isRefusedAgain in [false, true] {
+            let rig = verb == .register ? try FlowRig() : try await FlowRig.registered()
+            let (keys, proofs) = (rig.vault.keysMade, rig.vault.proofs.count)
+            rig.service.change { state in
+                state.fates = Array(repeating: .arrives, count: tries.count - 1) + [.answers(status, word)]
+                if isRefusedAgain { state.answers[tries.last ?? ""] = (status, word) }
+            }
+            #expect(await rig.identity.code(verb) == (isRefusedAgain ? code : nil))
+            #expect(rig.service.paths == tries + tries && rig.time.pauses == [])
+            #expect(rig.vault.keysMade == keys + 1 && (verb == .rotate || rig.vault.proofs.count == proofs + 2))
+            let nonces = Set(rig.service.seen.compactMap { $0.headers.first { $0.name == "X-Nonce" }?.value })
+            #expect(nonces.count == (verb == .register ? 0 : 2))
+        }
     }
 
     @Test func w25_attestationThatIsRequiredIsNeverLeftOut() async throws {
@@ -331,19 +341,5 @@ import Testing
         try await rig.identity.reset()
         try await rig.identity.register()
         #expect(rig.service.devices.count == 2)
-    }
-}
-
-enum Fault: CaseIterable, Sendable {
-    case notSent, requestLost, answerLost, garbled, busy
-
-    var fate: ScriptedService.Fate {
-        switch self {
-        case .notSent: .notSent
-        case .requestLost: .requestLost
-        case .answerLost: .answerLost
-        case .garbled: .garbled
-        case .busy: .answers(503, nil)
-        }
     }
 }

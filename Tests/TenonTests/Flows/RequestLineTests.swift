@@ -94,6 +94,14 @@ import Testing
             Task { [identity] in await identity.sign(parts.map { ($0, [1]) }) }
         }
 
+        /// Starts so many, which wait behind the others.
+        func join(_ count: Int) async -> Task<[Outcome], Never> {
+            let waiting = identity.waitingRequests
+            let together = startTogether(Array(repeating: parts, count: count))
+            while identity.waitingRequests < waiting + count { await Task.yield() }
+            return together
+        }
+
         func expectSigned(_ tasks: [Signing]) async throws {
             var results: [Outcome] = []
             for task in tasks { results.append(await task.value) }
@@ -167,8 +175,7 @@ import Testing
 
     @Test func whatComesTogetherJoinsTheLine() async throws {
         let (rig, tasks) = try await Rig.started(2, 8)
-        let together = rig.startTogether(Array(repeating: Self.parts, count: 12))
-        while rig.identity.waitingRequests < 14 { await Task.yield() }
+        let together = await rig.join(12)
         rig.gate.open()
         try await rig.expectSigned(tasks)
         try rig.expectSigned(await together.value)
@@ -191,8 +198,7 @@ import Testing
 
     @Test func whatCameTogetherIsCancelled() async throws {
         let (rig, tasks) = try await Rig.started(1)
-        let together = rig.startTogether(Array(repeating: Self.parts, count: 5))
-        while rig.identity.waitingRequests < 6 { await Task.yield() }
+        let together = await rig.join(5)
         together.cancel()
         #expect(await together.value.map(\.code) == Array(repeating: .cancelled, count: 5))
         #expect(rig.identity.waitingRequests == 1)
@@ -201,8 +207,7 @@ import Testing
 
     @Test func theKeyChangesBeforeTheirTurn() async throws {
         let (rig, tasks) = try await Rig.started(1)
-        let together = rig.startTogether(Array(repeating: Self.parts, count: 5))
-        while rig.identity.waitingRequests < 6 { await Task.yield() }
+        let together = await rig.join(5)
         try await rig.identity.rotate()
         rig.gate.open()
         _ = try await tasks[0].value.get()

@@ -36,11 +36,11 @@ import Testing
 
     /// W1: whatever is lost, however often, and even if the process dies in between, the device is not locked out and
     /// never offers more than one key.
-    @Test(arguments: settlements, Fault.allCases)
-    func w1_aLostOutcomeLosesNoIdentity(_ settlements: [Settlement], _ fault: Fault) async throws {
+    @Test(arguments: settlements, RegistrationTests.faults)
+    func w1_aLostOutcomeLosesNoIdentity(_ settlements: [Settlement], _ fault: ScriptedService.Fate) async throws {
         for count in 1...7 {
             let rig = try await FlowRig.registered { $0.settlements = settlements }
-            rig.service.change { $0.fates = Array(repeating: fault.fate, count: count) }
+            rig.service.change { $0.fates = Array(repeating: fault, count: count) }
             _ = try? await rig.identity.rotate()
             let signed = try await rig.identity.sign("GET", path: "/x")
             #expect(signed.generation == (try rig.record().key(.current)?.generation))
@@ -210,18 +210,6 @@ import Testing
         #expect(await refusal { try await rig.identity.rotate() } == .serviceRefused)
         #expect(rig.identity.isRegistered)
         try await rig.expectNotLost()
-    }
-
-    @Test func aReplayIsSignedAnewOnce() async throws {
-        let rig = try await FlowRig.registered()
-        rig.service.script(.answers(409, "NONCE_REPLAY"))
-        try await rig.identity.rotate()
-        let nonces = rig.service.seen.map { $0.headers.first { $0.name == "X-Nonce" }?.value }
-        #expect(nonces.count == 2 && nonces[0] != nonces[1])
-        let other = try await FlowRig.registered()
-        other.service.change { $0.answers["/rotate"] = (409, "NONCE_REPLAY") }
-        #expect(await refusal { try await other.identity.rotate() } == .nonceReplay)
-        #expect(other.service.paths.count == 2)
     }
 
     @Test(arguments: [4000, -4000, 86_000] as [Int64])

@@ -198,8 +198,8 @@ import Testing
     @Test func aServiceThatCannotBeAskedStopsNobody() async throws {
         let rig = try await FlowRig.registered()
         let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
-        for fault in Fault.allCases {
-            rig.service.change { $0.fates = Array(repeating: fault.fate, count: 9) }
+        for fault in RegistrationTests.faults {
+            rig.service.change { $0.fates = Array(repeating: fault, count: 9) }
             #expect(await rig.answer(signed, 401, "BAD_SIGNATURE").isDone)
         }
         #expect(rig.identity.isRegistered)

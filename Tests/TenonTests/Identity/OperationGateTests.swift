@@ -91,19 +91,16 @@ func until(_ condition: () -> Bool) async {
     let gate = OperationGate()
     let clock = StandingClock()
 
-    private func ask(_ kind: String, _ flight: Flight, on identity: String = "a") -> Task<Int, any Error> {
-        Task { [gate, clock] in
-            try await gate.run(kind, on: identity, before: .init(offset: .seconds(1)), by: clock) {
-                () async throws(TenonError) in
-                try await flight.fly()
-            }
-        }
+    private func run(
+        _ kind: String, on identity: String = "a", _ body: @escaping @Sendable () async throws(TenonError) -> Int
+    ) async throws -> Int {
+        try await gate.run(kind, on: identity, before: .init(offset: .seconds(1)), by: clock, body)
     }
 
     /// Asks, and waits until the gate has noticed: each caller starts a timer.
     private func asked(_ kind: String, _ flight: Flight, on identity: String = "a") async -> Task<Int, any Error> {
         let sleepers = clock.sleepers
-        let task = ask(kind, flight, on: identity)
+        let task = Task { try await run(kind, on: identity) { () async throws(TenonError) in try await flight.fly() } }
         await until { clock.sleepers > sleepers }
         return task
     }
@@ -192,11 +189,9 @@ func until(_ condition: () -> Bool) async {
 
     @Test func nobodyJoinsWhatWasCancelled() async throws {
         let (stubborn, next) = (Flight(1), Flight(2))
-        let gate = gate
         // It notices its cancellation and continues.
-        let leader = Task { [clock] in
-            try await gate.run("register", on: "a", before: .init(offset: .seconds(1)), by: clock) {
-                () async throws(TenonError) in
+        let leader = Task {
+            try await run("register") { () async throws(TenonError) in
                 _ = try? await stubborn.fly()
                 return try await stubborn.fly()
             }
@@ -240,13 +235,9 @@ func until(_ condition: () -> Bool) async {
 
     @Test func aCancelledCallerBeginsNothing() async throws {
         let flight = Flight(1)
-        let gate = gate
-        let task = Task { [clock] in
+        let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await gate.run("register", on: "a", before: .init(offset: .seconds(1)), by: clock) {
-                () async throws(TenonError) in
-                try await flight.fly()
-            }
+            return try await run("register") { () async throws(TenonError) in try await flight.fly() }
         }
         #expect(await task.result.code == .cancelled)
         #expect(flight.begun == 0)

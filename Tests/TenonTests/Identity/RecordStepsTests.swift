@@ -18,66 +18,40 @@ import Testing
         .rotateSent, .rotateUnknown, .rotateAccepted, .rotateRefused, .rotateTried, .revokedWhileRotating, .revived,
     ]
 
+    /// Where a message about a first key is made or sent, and where one about the next key is.
+    static let registering: Set<RecordShape> = [
+        .registerPrepared, .registerSent, .registerUnknown, .registerPending, .slotPrepared, .slotSent, .logPrepared,
+        .logSent,
+    ]
+    static let rotating = offering.subtracting([.rotateRefused]).union([
+        .rotatePrepared, .slotRotating, .clearedWhileRotating,
+    ])
+    static let registered = Set(
+        RecordShape.allCases.filter { shape in
+            let state = try? shape.record().state
+            return state == .registered || state == .keyInvalid
+        })
+
     /// The shapes in which each step is allowed; in all others it throws and changes nothing.
     static let steps: [(String, Set<RecordShape>, TenonError.Code, @Sendable (inout IdentityRecord) throws -> Void)] = [
-        (
-            "mark sent",
-            [
-                .registerPrepared, .registerSent, .registerUnknown, .registerPending, .rotatePrepared, .rotateSent,
-                .rotateUnknown, .rotateAccepted, .rotateTried, .slotPrepared, .slotSent, .slotRotating,
-                .logPrepared, .logSent,
-                .clearedWhileRotating, .revokedWhileRotating, .revived,
-            ], .keyGeneration, { try $0.markSent() }
-        ),
-        (
-            "await approval",
-            [
-                .registerPrepared, .registerSent, .registerUnknown, .registerPending, .slotPrepared, .slotSent,
-                .logPrepared, .logSent,
-            ],
-            .keyGeneration, { try $0.awaitApproval() }
-        ),
-        (
-            "accept",
-            [
-                .rotatePrepared, .rotateSent, .rotateUnknown, .rotateAccepted, .rotateTried, .slotRotating,
-                .clearedWhileRotating, .revokedWhileRotating, .revived,
-            ], .keyGeneration,
-            { try $0.accept(effectiveAt: 1, from: BootMoment(milliseconds: 1, boot: "boot-1")) }
-        ),
-        (
-            "try the next", offering, .keyGeneration, { try $0.tryNext() }
-        ),
-        (
-            "forget the time", offering, .keyGeneration, { try $0.forgetEffectiveTime() }
-        ),
+        ("mark sent", registering.union(rotating), .keyGeneration, { try $0.markSent() }),
+        ("await approval", registering, .keyGeneration, { try $0.awaitApproval() }),
+        ("accept", rotating, .keyGeneration, { try $0.accept(effectiveAt: 1, from: RecordShape.moment(1)) }),
+        ("try the next", offering, .keyGeneration, { try $0.tryNext() }),
+        ("forget the time", offering, .keyGeneration, { try $0.forgetEffectiveTime() }),
         ("reject", [.registerUnknown, .registerPending], .keyGeneration, { try $0.reject() }),
-        (
-            "promote", offering, .keyGeneration, { try $0.promote(at: 7) }
-        ),
-        (
-            "revoke",
-            Set(
-                RecordShape.allCases.filter { shape in
-                    let state = try? shape.record().state
-                    return state == .registered || state == .keyInvalid
-                }), .invalidStateTransition, { try $0.revoke() }
-        ),
+        ("promote", offering, .keyGeneration, { try $0.promote(at: 7) }),
+        ("revoke", registered, .invalidStateTransition, { try $0.revoke() }),
         (
             "wipe", [.cleared, .clearedWhileRotating, .superseded], .invalidStateTransition,
             {
                 // Another machine's identity continues only under another local id, which the next step sets.
-                if $0.cause == .foreignTPM { throw TenonError(from: .keyInvalid, to: .unregistered) }
+                if $0.cause == .foreignTPM { throw TenonError(.invalidStateTransition, message: "") }
                 try $0.wipe()
             }
         ),
-        (
-            "revive", [.cleared, .clearedWhileRotating, .foreign], .invalidStateTransition, { try $0.revive() }
-        ),
-        (
-            "reset", Set(RecordShape.allCases), .keyGeneration,
-            { try $0.reset(deviceLocalID: RecordShape.otherLocal) }
-        ),
+        ("revive", [.cleared, .clearedWhileRotating, .foreign], .invalidStateTransition, { try $0.revive() }),
+        ("reset", Set(RecordShape.allCases), .keyGeneration, { try $0.reset(deviceLocalID: RecordShape.otherLocal) }),
     ]
 
     @Test(arguments: steps.indices)
@@ -256,7 +230,7 @@ import Testing
         let ends: [(String, @Sendable (inout IdentityRecord) throws -> Void)] = [
             ("promote", { try $0.promote(at: 7) }), ("lose", { try $0.invalidate(because: .superseded) }),
             ("reset", { try $0.reset(deviceLocalID: RecordShape.otherLocal) }),
-            ("accept", { try $0.accept(effectiveAt: 1, from: BootMoment(milliseconds: 1, boot: "boot-1")) }),
+            ("accept", { try $0.accept(effectiveAt: 1, from: RecordShape.moment(1)) }),
             ("resolve", { try $0.resolve(to: 1, among: $0.keys) }),
         ]
         for (name, step) in ends {
@@ -406,8 +380,4 @@ import Testing
             #expect(moment.since(BootMoment(milliseconds: time, boot: boot)) == nil)
         }
     }
-}
-
-extension TenonError {
-    fileprivate init(from: IdentityState, to: IdentityState) { self.init(.invalidStateTransition, message: "") }
 }

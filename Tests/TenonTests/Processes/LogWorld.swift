@@ -28,13 +28,8 @@ extension ProcessWorld<LogService> {
         }
     }
 
-    /// The record, the log beside it, and what the service holds say the same.
     func expectAgreement(_ place: String) throws {
         #expect(try !store.folder.names().contains { $0.hasSuffix(".tmp") }, "\(place)")
-        let record = try #require(store.read().value, "\(place)")
-        let log = try #require(record.deviceID.flatMap { service.logs[$0] }, "\(place)")
-        #expect(record.state == .registered && record.journal == nil && record.keys.count == 2, "\(place)")
-        #expect(record.logTail?.sequence == Int64(log.count - 1), "\(place)")
-        #expect(store.log().value ?? [] == log.map { $0.bytes + Array($0.attachment.utf8) }, "\(place)")
+        try service.expectAgreement(with: store, place)
     }
 }

@@ -74,16 +74,22 @@ import Testing
         #expect(try code(rig) == .rule29AK)
     }
 
+    private typealias Outcome = (TenonError.Code?, VerificationReport.Outcome?)
+
+    /// The verdict, and what came of a rule.
+    private func outcome(_ rig: ProofRig, _ trust: ProofPolicy.Trust, of rule: TenonError.Code) throws -> Outcome {
+        let policy = ProofPolicy(trust: trust, now: rig.now)
+        let report = try rig.proof().report(on: rig.key, nonce: rig.nonce, policy: policy)
+        return (codeThrown { try report.check() }, report.checks.first { $0.rule == rule }?.outcome)
+    }
+
     @Test func makers() throws {
         let authority = try AuthorityRig()
         var rig = try ProofRig()
         rig.certificates = try authority.chain(for: rig.akArea)
         let maker = authority.ek.maker
-        func outcome(_ makers: ProofPolicy.Makers?) throws -> (TenonError.Code?, VerificationReport.Outcome?) {
-            let policy = ProofPolicy(trust: .roots([authority.root.certificate], makers: makers), now: rig.now)
-            let report = try rig.proof().report(on: rig.key, nonce: rig.nonce, policy: policy)
-            let code = codeThrown { try report.check() }
-            return (code, report.checks.first { $0.rule == .rule26Maker }?.outcome)
+        func outcome(_ makers: ProofPolicy.Makers?) throws -> Outcome {
+            try self.outcome(rig, .roots([authority.root.certificate], makers: makers), of: .rule26Maker)
         }
         #expect(try outcome(nil) == (nil, .noted))
         #expect(try outcome(.init([])) == (nil, .noted))
@@ -97,13 +103,8 @@ import Testing
     @Test func firmware() throws {
         let rig = try ProofRig()
         let ak = try PublicArea(dataRepresentation: rig.akArea)
-        func outcome(
-            _ ekName: [UInt8], _ least: UInt64
-        ) throws -> (TenonError.Code?, VerificationReport.Outcome?) {
-            let policy = ProofPolicy(trust: .ak(ak, firmware: .init(ekName: ekName, least: least)), now: 0)
-            let report = try rig.proof().report(on: rig.key, nonce: rig.nonce, policy: policy)
-            let code = codeThrown { try report.check() }
-            return (code, report.checks.first { $0.rule == .rule30Firmware }?.outcome)
+        func outcome(_ ekName: [UInt8], _ least: UInt64) throws -> Outcome {
+            try self.outcome(rig, .ak(ak, firmware: .init(ekName: ekName, least: least)), of: .rule30Firmware)
         }
         #expect(try outcome(rig.ekName, rig.firmware) == (nil, .held))
         #expect(try outcome(rig.ekName, rig.firmware + 1) == (.rule30Firmware, .notHeld))

@@ -59,13 +59,10 @@ import Testing
 
     /// What each form refuses is tested in C.
     @Test func bytesThatAreNone() throws {
-        let raw = try hex(RFC6979.r + Self.n)
-        #expect(codeThrown { try Signature(rawRepresentation: raw.span) } == .signatureRange)
-        let r = try hex(RFC6979.r)
-        #expect(codeThrown { try Signature(rawRepresentation: r.span) } == .length)
+        #expect(codeThrown { try Signature(rawRepresentation: hex(RFC6979.r + Self.n)) } == .signatureRange)
+        #expect(codeThrown { try Signature(rawRepresentation: hex(RFC6979.r)) } == .length)
         let der = try hex(Self.der + "00")
         #expect(codeThrown { try Signature(derRepresentation: der.span) } == .derTrailing)
-        let cut = try hex(String(Self.der.dropLast(2)))
-        #expect(codeThrown { try Signature(derRepresentation: cut.span) } == .derTruncated)
+        #expect(codeThrown { try Signature(derRepresentation: hex(String(Self.der.dropLast(2)))) } == .derTruncated)
     }
 }
