@@ -126,16 +126,12 @@ import Testing
         #expect(rig.gate.sizes == [0, 0, 0])
     }
 
-    @Test func whatWaitsSharesTheNextCommand() async throws {
-        let (rig, tasks) = try await Rig.started(499)
-        try await rig.open(tasks, [0, 499])
+    @Test(arguments: [(499, 1024, [0, 499]), (20, 8, [0, 8, 8, 4])] as [(Int, Int64, [Int])])
+    func whatWaitsSharesTheNextCommands(_ waiting: Int, _ batchMax: Int64, _ sizes: [Int]) async throws {
+        let (rig, tasks) = try await Rig.started(waiting, batchMax)
+        try await rig.open(tasks, sizes)
         try await rig.expectSigned([rig.start(0)])
-        #expect(rig.gate.sizes == [0, 499, 0])
-    }
-
-    @Test func aBatchHasItsLargestSize() async throws {
-        let (rig, tasks) = try await Rig.started(20, 8)
-        try await rig.open(tasks, [0, 8, 8, 4])
+        #expect(rig.gate.sizes == sizes + [0])
     }
 
     /// What comes while a batch waits for its turn still belongs to it.
