@@ -233,7 +233,7 @@ let package = Package(
             name: "TenonITWalletTests", dependencies: ["FlowParts", "Tenon", "TenonITWallet", "TestFolders"],
             swiftSettings: strict + tests),
         .testTarget(
-            name: "SynheartAuthTests", dependencies: ["SynheartAuth", "TenonSynheart", "TestFolders"],
+            name: "SynheartAuthTests", dependencies: ["FlowParts", "SynheartAuth", "TenonSynheart", "TestFolders"],
             swiftSettings: strict + tests),
         .testTarget(
             name: "TenonAuthorityTests",

@@ -19,7 +19,6 @@ package final class FlowTime: Sendable {
 
     package var moment: Moment { state.withLock { Moment(continuous: $0.now, sinceEpoch: $0.wall) } }
     package var seconds: Int64 { moment.sinceEpoch.components.seconds }
-    /// The duration of each sleep.
     package var pauses: [Duration] { state.withLock { $0.pauses } }
 
     package func advance(_ length: Duration) {

@@ -4,7 +4,7 @@ package import Tenon
 
 /// An honest Auths service in memory, with the network in front of it. It takes the first event with a number, and the
 /// same event again. It also keeps what left the device at all, also what never arrived.
-package final class LogService: Transport {
+package final class LogService: FatedService {
     package struct State: Sendable {
         package var logs: [String: [KeyEvent]] = [:]
         package var fates: [ScriptedService.Fate] = []
@@ -37,48 +37,25 @@ package final class LogService: Transport {
     package var messages: Int { state.withLock { $0.messages } }
     package var events: Int { state.withLock { $0.sent.count } }
 
-    /// Delivers the requests that the network held back.
-    package func deliverLate() {
-        let late = state.withLock { state in
-            defer { state.late = [] }
-            return state.late
-        }
-        for request in late { _ = answer(request) }
+    package func changeLate<Value: Sendable>(_ body: (inout [HTTPRequest]) -> Value) -> Value {
+        state.withLock { body(&$0.late) }
     }
 
-    package func exchange(
-        _ request: HTTPRequest, deadline: ContinuousClock.Instant
-    ) async throws(TenonError) -> HTTPResponse {
-        try exchange(request)
-    }
-
-    package func exchange(_ request: HTTPRequest) throws(TenonError) -> HTTPResponse {
-        let fate = state.withLock { state in
+    package func fate(of request: HTTPRequest) -> ScriptedService.Fate {
+        state.withLock { state in
             state.exchanges += 1
             for event in Self.events(in: request) { state.note(event) }
             if request.method == "POST" { state.messages += 1 }
             return state.fates.isEmpty ? .arrives : state.fates.removeFirst()
         }
-        switch fate {
-        case .arrives: return answer(request)
-        case .notSent: throw TenonError(.httpConnect, message: "Nobody is there.")
-        case .answerLost, .garbled, .denied:
-            _ = answer(request)
-            throw Self.noAnswer
-        case .late:
-            state.withLock { $0.late.append(request) }
-            throw Self.noAnswer
-        case .answers(let status, let code, _): return response(status, code.map { ["code": .string($0)] } ?? [:])
-        case .requestLost: throw Self.noAnswer
-        }
     }
 
-    private static let noAnswer = TenonError(.httpNoAnswer, message: "The connection ended.")
-
-    private func response(_ status: Int, _ body: JSON) -> HTTPResponse {
+    package func response(
+        _ status: Int, _ body: JSON, _ headers: [(name: String, value: String)] = []
+    ) -> HTTPResponse {
         HTTPResponse(
-            status: status, headers: [("Content-Type", "application/json")], body: (try? body.encoded()) ?? [],
-            sent: time.moment, received: time.moment)
+            status: status, headers: [("Content-Type", "application/json")] + headers,
+            body: (try? body.encoded()) ?? [], sent: time.moment, received: time.moment)
     }
 
     private static func events(in request: HTTPRequest) -> [KeyEvent] {
@@ -89,7 +66,7 @@ package final class LogService: Transport {
         return zip(texts, attachments).map { KeyEvent(bytes: Array($0.utf8), attachment: $1) }
     }
 
-    private func answer(_ request: HTTPRequest) -> HTTPResponse {
+    package func answer(_ request: HTTPRequest) -> HTTPResponse {
         let path = String(request.url.dropFirst("https://log.example".count))
         let (status, body): (Int, JSON) = state.withLock { state in
             if request.method == "GET" { return state.tell(path) }

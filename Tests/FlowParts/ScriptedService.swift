@@ -3,7 +3,7 @@ package import Synchronization
 package import Tenon
 
 /// A service in memory, and the network in front of it. A test may make each exchange fail.
-package final class ScriptedService: Transport {
+package final class ScriptedService: FatedService {
     /// The fate of one exchange.
     package enum Fate: Sendable {
         case arrives
@@ -64,7 +64,6 @@ package final class ScriptedService: Transport {
         /// Answers that replace the service's own, by path.
         package var answers: [String: (Int, String)] = [:]
         package var onExchange: (@Sendable (String) -> Void)?
-        /// When each answer had to be there.
         package var deadlines: [ContinuousClock.Instant] = []
         /// The time that an answer takes to come back.
         package var way = Duration.zero
@@ -83,19 +82,13 @@ package final class ScriptedService: Transport {
     package func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
 
     package var devices: [String: Device] { state.withLock { $0.devices } }
-    /// When each answer had to be there.
     package var deadlines: [ContinuousClock.Instant] { state.withLock { $0.deadlines } }
     /// The requested paths, whatever the result.
     package var paths: [String] { seen.map { Self.path($0) } }
     package var seen: [HTTPRequest] { state.withLock { $0.seen } }
 
-    /// Delivers the requests that the network held back.
-    package func deliverLate() {
-        let late = state.withLock { state in
-            defer { state.late = [] }
-            return state.late
-        }
-        for request in late { answer(request) }
+    package func changeLate<Value: Sendable>(_ body: (inout [HTTPRequest]) -> Value) -> Value {
+        state.withLock { body(&$0.late) }
     }
 
     package func exchange(
@@ -105,40 +98,20 @@ package final class ScriptedService: Transport {
         return try exchange(request)
     }
 
-    package func exchange(_ request: HTTPRequest) throws(TenonError) -> HTTPResponse {
+    package func fate(of request: HTTPRequest) -> Fate {
         let (fate, hook) = state.withLock { state in
             state.seen.append(request)
             return (state.fates.isEmpty ? Fate.arrives : state.fates.removeFirst(), state.onExchange)
         }
         hook?(Self.path(request))
-        switch fate {
-        case .arrives: return answer(request)
-        case .notSent: throw TenonError(.httpConnect, message: "Nobody is there.")
-        case .requestLost: throw Self.noAnswer
-        case .answerLost:
-            answer(request)
-            throw Self.noAnswer
-        case .late:
-            state.withLock { $0.late.append(request) }
-            throw Self.noAnswer
-        case .answers(let status, let code, let headers):
-            return response(status, code.map { ["code": .string($0)] } ?? [:], headers)
-        case .garbled:
-            answer(request)
-            return response(200, ["status": "who knows"])
-        case .denied(let status, let code):
-            answer(request)
-            return response(status, code.map { ["code": .string($0)] } ?? [:])
-        }
+        return fate
     }
-
-    private static let noAnswer = TenonError(.httpNoAnswer, message: "The connection ended.")
 
     package static func path(_ request: HTTPRequest) -> String {
         String(request.url.dropFirst("https://service.example".count))
     }
 
-    private func response(
+    package func response(
         _ status: Int, _ body: JSON, _ headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
         let moment = time.moment
@@ -153,7 +126,6 @@ package final class ScriptedService: Transport {
             body: (try? body.encoded()) ?? [], sent: moment, received: time.moment)
     }
 
-    /// Carries out a request, and answers it.
     @discardableResult
     package func answer(_ request: HTTPRequest) -> HTTPResponse {
         let path = Self.path(request)
@@ -192,7 +164,6 @@ extension ScriptedService.State {
         return (200, .object(answer))
     }
 
-    /// A device that registers a key again keeps its id.
     mutating func register(_ body: JSON) -> (Int, JSON) {
         guard let challenge = body["challenge"]?.string, challenges.remove(challenge) != nil else {
             return (400, ["code": "INVALID_CHALLENGE"])
@@ -250,7 +221,6 @@ extension ScriptedService.State {
         return nil
     }
 
-    /// Whether this key signed the request.
     package func isSigned(_ request: HTTPRequest, _ path: String, by key: String) -> Bool {
         func header(_ name: String) -> String { request.headers.first { $0.name == name }?.value ?? "" }
         do {
@@ -305,22 +275,9 @@ extension ScriptedService.State {
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT`.
 package func imfDate(_ seconds: Int64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400)
-    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(days % 7)]
-    var (year, left) = (Int64(1970), days)
-    func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
-    while left >= (isLeap(year) ? 366 : 365) {
-        left -= isLeap(year) ? 366 : 365
-        year += 1
-    }
-    var month = 0
-    let lengths = [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].map(Int64.init)
-    while left >= lengths[month] {
-        left -= lengths[month]
-        month += 1
-    }
-    let name = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][month]
-    func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return
-        "\(weekday), \(two(left + 1)) \(name) \(year) \(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60)) GMT"
+    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(seconds / 86_400 % 7)]
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    let text = CivilDate.iso8601(seconds)
+    let (date, time) = (text.prefix(10).split(separator: "-"), text.dropFirst(11).prefix(8))
+    return "\(weekday), \(date[2]) \(months[(Int(date[1]) ?? 1) - 1]) \(date[0]) \(time) GMT"
 }

@@ -70,7 +70,6 @@ package final class ScriptedVault: KeyVault {
     /// Called when a thread is blocked for a key, or for a token of one.
     package func onBlocking(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onBlocking = body } }
 
-    /// Clears the TPM.
     package func clear() { state.withLock { $0.gone = Set($0.keys.keys) } }
 
     /// Makes the vault refuse all attestation keys that it made.
@@ -80,7 +79,6 @@ package final class ScriptedVault: KeyVault {
         }
     }
 
-    /// Loses one key.
     package func lose(_ pem: [UInt8]) { state.withLock { _ = $0.gone.insert(pem) } }
 
     /// Brings the former vault back, as after a swapped disk or a volume that was not mounted.
@@ -196,7 +194,13 @@ package final class ScriptedVault: KeyVault {
             state.activations.append(activation)
             state.activated.append(certificate)
         }
-        return try Digest(hashing: Array("activated".utf8) + credential.idObject)
+        guard credential.idObject.count == 34 else {
+            return try Digest(hashing: Array("activated".utf8) + credential.idObject)
+        }
+        // A whole secret behind its size.
+        let secret = Secret(copying: credential.idObject.span.extracting(droppingFirst: 2))
+        return try activation.value(
+            secret: secret, ekID: Digest(hashing: certificate), akName: await publicArea(ofAttestationKey: ak).name)
     }
 
     package func secret(

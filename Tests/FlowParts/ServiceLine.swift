@@ -9,18 +9,11 @@ package enum ServiceLine {
     }
 
     /// The service's answer to a line of the device; nil if the line is about something else.
-    package static func answer(to line: String, by service: ScriptedService) -> String? {
-        answer(to: line) { request throws(TenonError) in try service.exchange(request) }
-    }
-
-    /// - Parameter exchange: carries out a request.
-    package static func answer(
-        to line: String, by exchange: (HTTPRequest) throws(TenonError) -> HTTPResponse
-    ) -> String? {
+    package static func answer(to line: String, by service: some FatedService) -> String? {
         guard line.hasPrefix("send ") else { return nil }
         do throws(TenonError) {
             let request = try HTTPRequest(journalled: TextEncoding.base64.decode(String(line.dropFirst(5))))
-            let answer = try exchange(request)
+            let answer = try service.exchange(request)
             let message = HTTPRequest(
                 method: String(answer.status), url: "-", headers: answer.headers, body: answer.body)
             return "answer " + TextEncoding.base64.encode(try message.journalled())

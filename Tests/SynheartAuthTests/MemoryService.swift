@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import FlowParts
 import Synchronization
 import Tenon
 
@@ -32,7 +32,6 @@ final class MemoryService: Transport {
 
     init() { (answered, tell) = AsyncStream.makeStream() }
 
-    /// The requests, by the last part of their paths.
     var paths: [String] { state.withLock { $0.paths } }
     func answer(_ endpoint: String, _ status: Int, _ body: String) {
         state.withLock { $0.answers[endpoint] = (status, body) }
@@ -59,15 +58,6 @@ final class MemoryService: Transport {
         return HTTPResponse(
             status: status, headers: [("Content-Type", "application/json"), ("Date", date)], body: Array(body.utf8),
             sent: now, received: now)
-    }
-
-    private func imfDate(_ seconds: Int64) -> String {
-        var (time, parts) = (time_t(seconds), tm())
-        gmtime_r(&time, &parts)
-        let text = [CChar](unsafeUninitializedCapacity: 32) { buffer, count in
-            count = strftime(buffer.baseAddress!, buffer.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
-        }
-        return String(decoding: text.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     private func truth(_ endpoint: String, _ request: HTTPRequest) -> (Int, String) {
@@ -104,6 +94,12 @@ extension MemoryService.State {
         )
     }
 
+    /// Whether the proof of a ``ScriptedVault`` is for this nonce.
+    private func proves(_ body: JSON, _ nonce: Digest) -> Bool {
+        let proof = (body["proof"]?.string).flatMap { try? TextEncoding.base64url.decode($0) }
+        return proof.map { Array($0.dropFirst(69).prefix(32)) } == nonce.rawRepresentation
+    }
+
     private func isActivated(_ body: JSON, _ keyText: String) -> Bool {
         guard let endorsement, let proof = body["activation_proof"]?.string else { return false }
         let activation = Activation(
@@ -118,7 +114,7 @@ extension MemoryService.State {
         guard let text = body["public_key"]?.string, !challenge.isEmpty, body["challenge"]?.string == challenge,
             isActivated(body, text),
             let nonce = try? Digest(bindingChallenge: challenge, toKeyText: text),
-            body["proof"]?.string == TextEncoding.base64url.encode(nonce.rawRepresentation),
+            proves(body, nonce),
             let key = try? PublicKey(derRepresentation: TextEncoding.base64.decode(text))
         else { return (400, #"{"error":{"code":"INVALID_CHALLENGE"}}"#) }
         let id = devices.first { $0.value == key }?.key ?? "dev_\(devices.count + 1)"
@@ -137,7 +133,7 @@ extension MemoryService.State {
                 origin: origin, appID: body["app_id"]?.string ?? "", deviceID: id,
                 oldKeyText: TextEncoding.base64.encode(old.derRepresentation), newKeyText: text,
                 timestamp: values["X-Synheart-Timestamp"] ?? ""),
-            body["proof"]?.string == TextEncoding.base64url.encode(nonce.rawRepresentation)
+            proves(body, nonce)
         else { return (400, #"{"code":"INVALID_ATTESTATION"}"#) }
         devices[id] = key
         return (200, #"{"status":"rotated"}"#)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FlowParts
 import Foundation
 import Synchronization
 import Tenon
@@ -17,7 +18,7 @@ import Testing
     func identity() async throws -> DeviceIdentity {
         let identity = try DeviceIdentity(
             Synheart(baseURL: "http://localhost/auth", appID: "com.myapp", dialect: .tenon),
-            keys: DeviceIdentity.Keys(MemoryVault()), transport: service, stateDirectory: scratch.path)
+            keys: DeviceIdentity.Keys(ScriptedVault()), transport: service, stateDirectory: scratch.path)
         try await identity.register()
         return identity
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FlowParts
 import Foundation
 import Synchronization
 import SynheartAuth
@@ -10,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct SynheartAuthTests {
     let auth: SynheartAuth
     let service = MemoryService()
-    let vault = MemoryVault()
+    let vault = ScriptedVault()
     private let scratch: ScratchFolder
     let folder: String
 
@@ -22,7 +23,7 @@ import Testing
     }
 
     /// A service and a TPM of the test.
-    static func maker(_ service: MemoryService, _ vault: MemoryVault, _ folder: String) -> SynheartAuth.Maker {
+    static func maker(_ service: MemoryService, _ vault: ScriptedVault, _ folder: String) -> SynheartAuth.Maker {
         { baseUrl, appId throws(TenonError) in
             let synheart = try Synheart(baseURL: baseUrl, appID: appId, dialect: .tenon)
             return try DeviceIdentity(
@@ -84,10 +85,14 @@ import Testing
         let before = service.state.withLock { $0.devices["dev_1"] }
         for _ in 0..<3 {
             #expect(try await auth.rotateKey(appId: "com.myapp").status == .success)
-            let headers = try auth.signRequest(appId: "com.myapp", method: "get", path: "/v1/x")
-            #expect(service.state.withLock { $0.isSigned(headers.dictionary, "GET", "/v1/x", []) })
+            try expectSigns("get")
         }
         #expect(service.state.withLock { $0.devices["dev_1"] } != before)
+    }
+
+    private func expectSigns(_ method: String = "GET") throws {
+        let headers = try auth.signRequest(appId: "com.myapp", method: method, path: "/v1/x")
+        #expect(service.state.withLock { $0.isSigned(headers.dictionary, "GET", "/v1/x", []) })
     }
 
     @Test func aRotationThatIsRefusedLeavesTheKey() async throws {
@@ -99,8 +104,7 @@ import Testing
             Issue.record("\(String(describing: result.error))")
             return
         }
-        let headers = try auth.signRequest(appId: "com.myapp", method: "GET", path: "/v1/x")
-        #expect(service.state.withLock { $0.isSigned(headers.dictionary, "GET", "/v1/x", []) })
+        try expectSigns()
     }
 
     @Test(arguments: [nil, "", "api.synheart.ai/auth", "http://api.synheart.ai/auth", "https://api.synheart.ai/auth?x"])
@@ -161,7 +165,7 @@ import Testing
     }
 
     @Test func withoutAnAttestationNothingIsRegistered() async throws {
-        vault.loseAttestation()
+        vault.fail(.proof, TenonError(.ekMissing, message: "This TPM has no endorsement key."))
         let result = try await auth.registerDevice(appId: "com.myapp")
         #expect(result.status == .failed)
         #expect(result.error == .attestationUnavailable)
@@ -303,8 +307,7 @@ import Testing
         _ = try await auth.registerDevice(appId: "com.myapp")
         let before = service.state.withLock { $0.devices["dev_1"] }
         #expect(try await auth.reportCompromise(appId: "com.myapp").status == .success)
-        let headers = try auth.signRequest(appId: "com.myapp", method: "GET", path: "/v1/x")
-        #expect(service.state.withLock { $0.isSigned(headers.dictionary, "GET", "/v1/x", []) })
+        try expectSigns()
         #expect(service.state.withLock { $0.devices["dev_1"] } != before)
         await #expect(throws: SynheartAuthError.notRegistered) { try await auth.reportCompromise(appId: "other") }
     }
@@ -337,7 +340,6 @@ import Testing
 }
 
 extension SynheartAuthError {
-    /// The sentence is for people.
     fileprivate var withoutMessage: SynheartAuthError {
         switch self {
         case .networkError: .networkError("")
@@ -349,7 +351,6 @@ extension SynheartAuthError {
 }
 
 extension FlowLimits {
-    /// Tests do not wait.
     fileprivate init(impatient: Bool) {
         self.init()
         retry.tries = 1

@@ -14,12 +14,10 @@ import Testing
             _ = connection.readRequest()
             connection.write(answer.prefix(count.load(ordering: .relaxed)))
             if resets { connection.reset() }
-        } _: { server in
-            let transport = try HTTPTransport()
+        } _: { server, transport in
             for length in 0..<answer.count {
                 count.store(length, ordering: .relaxed)
-                let code = await transport.failure(server.url)
-                #expect(code == .httpNoAnswer, "\(length) bytes")
+                #expect(await transport.failure(server.url) == .httpNoAnswer, "\(length) bytes")
             }
             #expect(server.requests.count == answer.count)
         }
@@ -35,8 +33,7 @@ import Testing
         try await withServer { connection in
             _ = connection.readAll(count.load(ordering: .relaxed))
             if resets { connection.reset() }
-        } _: { server in
-            let transport = try HTTPTransport()
+        } _: { server, transport in
             for length in 0...whole {
                 count.store(length, ordering: .relaxed)
                 let code = await transport.failure(server.url)
@@ -52,10 +49,8 @@ import Testing
         try await withServer { connection in
             _ = connection.readAll(1 << 20)
             connection.reset()
-        } _: { server in
-            let transport = try HTTPTransport()
-            let code = await transport.failure(server.url, large)
-            #expect(code == .httpNoAnswer)
+        } _: { server, transport in
+            #expect(await transport.failure(server.url, large) == .httpNoAnswer)
             #expect(server.connectionCount == 1)
         }
     }
@@ -68,8 +63,7 @@ import Testing
             connection.write(good)
             _ = connection.readRequest()
             if resets { connection.reset() }
-        } _: { server in
-            let transport = try HTTPTransport()
+        } _: { server, transport in
             // On a busy machine a kept connection may be too old to be used again: then there is no cut.
             var (number, cuts) = (0, 0)
             while cuts < 3 {
@@ -90,30 +84,22 @@ import Testing
             connection.write(good)
             connection.close()
             closed.fire()
-        } _: { server in
-            let transport = try HTTPTransport()
+        } _: { server, transport in
             for number in 1...20 {
-                #expect(try await transport.post(server.url).status == 200)
+                let status = try await transport.post(server.url).status
                 await closed.wait()
+                #expect(status == 200)
                 #expect(server.requests.count == number)
             }
             #expect(server.connectionCount == 20)
         }
     }
 
-    @Test func aConnectionIsKept() async throws {
-        try await withServer(answering(good)) { server in
-            let transport = try HTTPTransport()
+    @Test(arguments: [good, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"])
+    func aConnectionIsKeptUnlessTheServerSaysSo(_ answer: String) async throws {
+        try await withServer(answering(answer)) { server, transport in
             for _ in 0..<100 { _ = try await transport.post(server.url) }
-            #expect(server.connectionCount == 1)
-        }
-    }
-
-    @Test func aConnectionIsNotKeptWhereTheServerSaysSo() async throws {
-        try await withServer(answering("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")) { server in
-            let transport = try HTTPTransport()
-            for _ in 0..<3 { _ = try await transport.post(server.url) }
-            #expect(server.connectionCount == 3)
+            #expect(server.connectionCount == (answer == good ? 1 : 100))
         }
     }
 
@@ -123,9 +109,11 @@ import Testing
             while connection.readRequest() != nil {
                 connection.write(good + "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
             }
-        } _: { server in
-            let transport = try HTTPTransport()
-            for _ in 0..<10 { #expect(try await transport.post(server.url).status == 200) }
+        } _: { server, transport in
+            for _ in 0..<10 {
+                let status = try await transport.post(server.url).status
+                #expect(status == 200)
+            }
         }
     }
 
@@ -148,12 +136,10 @@ import Testing
 
     @Test func nobodyListens() async throws {
         let url = try await withServer(answering(good)) { $0.url }
-        let code = try await HTTPTransport().failure(url)
-        #expect(code == .httpConnect)
+        #expect(try await HTTPTransport().failure(url) == .httpConnect)
     }
 
     @Test func noAddress() async throws {
-        let code = try await HTTPTransport().failure("https://nowhere.invalid/")
-        #expect(code == .httpResolve)
+        #expect(try await HTTPTransport().failure("https://nowhere.invalid/") == .httpResolve)
     }
 }

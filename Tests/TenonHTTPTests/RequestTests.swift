@@ -7,8 +7,7 @@ import Testing
 /// Requests as sent, byte for byte, and requests that are refused before sending.
 @Suite(.timeLimit(.minutes(1))) struct RequestTests {
     @Test func theWholeRequest() async throws {
-        try await withServer(answering(good)) { server in
-            let transport = try HTTPTransport()
+        try await withServer(answering(good)) { server, transport in
             let answer = try await transport.post(
                 server.url, "{\"a\":1}", [("Content-Type", "application/json"), ("X-Nonce", "a  b;"), ("X-Empty", "")])
             #expect(answer.status == 200)
@@ -39,8 +38,7 @@ import Testing
         ("PATCH", "x", "Content-Length: 1\r\n"),
     ])
     func eachMethod(_ method: String, _ body: String, _ length: String) async throws {
-        try await withServer(answering(good)) { server in
-            let transport = try HTTPTransport()
+        try await withServer(answering(good)) { server, transport in
             // The same handle, so that nothing of a request is left in the next.
             for _ in 0..<2 {
                 let request = HTTPRequest(method: method, url: server.url + "?a=b", body: Array(body.utf8))
@@ -99,8 +97,7 @@ import Testing
 
     @Test(arguments: injections)
     func headerRefused(_ name: String, _ value: String) async throws {
-        try await withServer(answering(good)) { server in
-            let transport = try HTTPTransport()
+        try await withServer(answering(good)) { server, transport in
             await #expect(throws: TenonError(.httpHeader, message: "")) {
                 try await transport.post(server.url, "{}", [("X-First", "1"), (name, value)])
             }
@@ -117,8 +114,7 @@ import Testing
 
     @Test(arguments: ["", "get", "HEAD", "CONNECT", "OPTIONS", "TRACE", "POST ", "POST\r\nX: y", "POST\0"])
     func methodRefused(_ method: String) async throws {
-        try await withServer(answering(good)) { server in
-            let transport = try HTTPTransport()
+        try await withServer(answering(good)) { server, transport in
             await #expect(throws: TenonError(.httpMethod, message: "")) {
                 try await transport.exchange(
                     HTTPRequest(method: method, url: server.url), deadline: HTTPTransport.soon)

@@ -52,7 +52,6 @@ final class Server: Sendable {
     fileprivate func arrived(_ request: String) { state.withLock { $0.requests.append(request) } }
 }
 
-/// One connection, for one thread.
 final class Connection: Sendable {
     private let socket: Mutex<Int32>
     private let server: Server
@@ -121,12 +120,10 @@ final class Connection: Sendable {
 
     @discardableResult func write(_ text: String) -> Bool { write(text.utf8) }
 
-    /// Reads until the peer has closed.
     func waitForEnd() {
         while !read(65_536).isEmpty {}
     }
 
-    /// Ends the connection with a reset.
     func reset() {
         socket.withLock { socket in
             var linger = linger(l_onoff: 1, l_linger: 0)
@@ -154,21 +151,29 @@ final class Connection: Sendable {
     }
 }
 
-private func listenOnLoopback() throws -> Int32 {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+/// 127.0.0.1 and a port.
+private func onLoopback<Value>(_ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value) -> Value {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let bound = withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, size) }
+    address.sin_port = port.bigEndian
+    return withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
     }
-    try #require(bound == 0 && listen(listener, 64) == 0)
+}
+
+private func makeSocket(_ family: Int32) -> Int32 {
+    socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+}
+
+func listenOnLoopback(backlog: Int32 = 64) throws -> Int32 {
+    let listener = makeSocket(AF_INET)
+    try #require(onLoopback(0) { bind(listener, $0, $1) } == 0 && listen(listener, backlog) == 0)
     return listener
 }
 
 private func listenOnPath(_ path: String) throws -> Int32 {
-    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let listener = makeSocket(AF_UNIX)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
@@ -189,7 +194,6 @@ func localPort(_ socket: Int32) -> UInt16 {
     return UInt16(bigEndian: address.sin_port)
 }
 
-/// Runs a detached thread.
 func startThread(_ body: @escaping @Sendable () -> Void) {
     final class Box: Sendable {
         let body: @Sendable () -> Void
@@ -208,15 +212,7 @@ func startThread(_ body: @escaping @Sendable () -> Void) {
 }
 
 func connectToLoopback(_ port: UInt16) -> Int32 {
-    let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    address.sin_port = port.bigEndian
-    _ = withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-    }
+    let socket = makeSocket(AF_INET)
+    _ = onLoopback(port) { connect(socket, $0, $1) }
     return socket
 }

@@ -4,7 +4,6 @@ import Tenon
 import TenonHTTP
 import Testing
 
-/// Runs a test against a server of its own.
 func withServer<Value>(
     path: String? = nil, _ script: @escaping @Sendable (Connection) -> Void,
     _ body: (Server) async throws -> Value
@@ -14,6 +13,13 @@ func withServer<Value>(
     return try await body(server)
 }
 
+/// The same, with a transport.
+func withServer<Value>(
+    _ script: @escaping @Sendable (Connection) -> Void, _ body: (Server, HTTPTransport) async throws -> Value
+) async throws -> Value {
+    try await withServer(script) { server in try await body(server, HTTPTransport()) }
+}
+
 /// Answers each request with these bytes, on one connection.
 func answering(_ answer: String) -> @Sendable (Connection) -> Void {
     { connection in
@@ -21,7 +27,6 @@ func answering(_ answer: String) -> @Sendable (Connection) -> Void {
     }
 }
 
-/// Answers one request and ends the connection.
 func answeringOnce(_ answer: some Sequence<UInt8> & Sendable) -> @Sendable (Connection) -> Void {
     { connection in
         _ = connection.readRequest()

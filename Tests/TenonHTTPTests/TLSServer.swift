@@ -31,6 +31,8 @@ final class TLSServer: Sendable {
         port = try listeningPort(output)
     }
 
+    var url: String { "https://localhost:\(port)/" }
+
     func stop() {
         kill(process, SIGKILL)
         while waitpid(process, nil, 0) < 0 && errno == EINTR {}
@@ -38,7 +40,6 @@ final class TLSServer: Sendable {
     }
 }
 
-/// Runs a test against a TLS server of its own.
 func withTLSServer(
     host: String = "localhost", valid: (from: String, to: String) = ("20200101000000Z", "21000101000000Z"),
     _ arguments: String..., body: (TLSServer) async throws -> Void
@@ -58,7 +59,6 @@ private func contents(_ path: String) throws -> [UInt8] {
     }
 }
 
-/// Starts a program whose output can be read.
 private func startReading(_ program: String, _ arguments: [String]) throws -> (pid_t, Int32) {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)

@@ -4,6 +4,8 @@ import TenonSynheart
 import Testing
 
 @Suite struct AnswerTests {
+    static let request = HTTPRequest(method: "POST", url: "https://api.example.org/")
+
     enum Registration: Equatable {
         case registered(String)
         case pending, rejected, unclear
@@ -11,8 +13,7 @@ import Testing
     }
 
     static func registration(_ body: String, status: Int = 200) throws -> Registration {
-        let request = HTTPRequest(method: "POST", url: "https://api.example.org/")
-        switch try service().registration(in: answer(status, body), to: request) {
+        switch try service().registration(in: answer(status, body), to: Self.request) {
         case .accepted(.registered(let deviceID, _)): return .registered(deviceID)
         case .accepted(.pending): return .pending
         case .accepted(.rejected): return .rejected
@@ -90,8 +91,7 @@ import Testing
         ] as [(String, [[UInt8]])])
     func theCertificateIsTakenOrLeft(_ text: String, _ certificates: [[UInt8]]) throws {
         let body = "{\"device_id\":\"d\",\"status\":\"ok\",\"ak_certificate\":\(text)}"
-        let request = HTTPRequest(method: "POST", url: "https://api.example.org/")
-        let value = try service(.tenon).registration(in: answer(200, body), to: request).value
+        let value = try service(.tenon).registration(in: answer(200, body), to: Self.request).value
         guard case .registered("d", let taken) = value else {
             Issue.record("not registered")
             return
@@ -112,9 +112,8 @@ import Testing
             (#"{"status":"rotated","error":"ROTATION_FAILED"}"#, .refused(.rotationRefused)),
         ] as [(String, Outcome)])
     func w1RotationSays(_ body: String, _ outcome: Outcome) throws {
-        let request = HTTPRequest(method: "POST", url: "https://api.example.org/")
         for status in [200, 202] {
-            #expect(Outcome(try service().rotation(in: answer(status, body), to: request)) == outcome)
+            #expect(Outcome(try service().rotation(in: answer(status, body), to: Self.request)) == outcome)
         }
     }
 
@@ -125,17 +124,16 @@ import Testing
             ("\"1795276800\"", nil),
         ] as [(String, Double?)])
     func theTimesOfARotation(_ text: String, _ time: Double?) throws {
-        let request = HTTPRequest(method: "POST", url: "https://api.example.org/")
         for body in [
             "{\"status\":\"rotated\",\"effective_at\":\(text),\"server_timestamp\":\(text)}",
             "{\"status\":\"rotated\",\"effective_at\":\(text),\"timestamp\":\(text)}",
             "{\"data\":{\"status\":\"rotated\",\"effective_at\":\(text)},\"server_timestamp\":\(text)}",
         ] {
-            let outcome = try #require(try service().rotation(in: answer(200, body), to: request).value)
+            let outcome = try #require(try service().rotation(in: answer(200, body), to: Self.request).value)
             #expect(outcome.effectiveAt == time && outcome.answeredAt == time)
         }
         let plain = answer(200, "{\"status\":\"rotated\",\"effective_at\":\(text)}")
-        #expect(try service().rotation(in: plain, to: request).value?.answeredAt == nil)
+        #expect(try service().rotation(in: plain, to: Self.request).value?.answeredAt == nil)
     }
 
     @Test func ownAnswerNamesTheKey() throws {

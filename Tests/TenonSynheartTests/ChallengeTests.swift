@@ -9,35 +9,28 @@ import Testing
     static func wrapped(_ member: String) -> String { "{\"challenge\":\"\(text)\",\(member)}" }
 
     /// As in docs/synheart.md: the union of the documented members and those that are sent.
-    static let accepted: [(body: String, life: Duration?)] = [
-        ("{\"challenge\":\"\(text)\"}", nil),
-        ("{\"challenge_nonce\":\"\(text)\"}", nil),
-        ("{\"challenge_id\":\"\(text)\"}", nil),
-        ("{\"challenge\":null,\"challenge_nonce\":\"\(text)\"}", nil),
-        ("{\"challenge\":\"\(text)\",\"challenge_id\":17}", nil),
-        ("{\"success\":true,\"data\":{\"challenge\":\"\(text)\"}}", nil),
-        ("{\"data\":{\"challenge\":\"\(text)\"}}", nil),
-        ("{\"data\":null,\"success\":null,\"challenge\":\"\(text)\"}", nil),
-        ("{\"error\":null,\"challenge\":\"\(text)\"}", nil),
-        ("{\"error\":false,\"error_code\":\"\",\"challenge\":\"\(text)\"}", nil),
-        ("{\"code\":200,\"message\":\"OK\",\"challenge\":\"\(text)\"}", nil),
-        (wrapped("\"ttl_seconds\":30"), .seconds(30)),
-        (wrapped("\"expires_in\":30"), .seconds(30)),
-        (wrapped("\"ttl_seconds\":30,\"expires_in\":60"), .seconds(30)),
-        (wrapped("\"ttl_seconds\":\"30\",\"expires_in\":60"), .seconds(60)),
-        (wrapped("\"ttl_seconds\":0"), .zero),
-        (wrapped("\"ttl_seconds\":-5"), .zero),
-        (wrapped("\"ttl_seconds\":0.5"), .milliseconds(500)),
-        (wrapped("\"ttl_seconds\":1e300"), .seconds(86_400)),
-        (wrapped("\"ttl_seconds\":null,\"expires_at\":\"2026-11-21T16:00:40Z\""), .seconds(40)),
-        (wrapped("\"expires_at\":\"2026-11-21T16:00:40.250Z\""), .milliseconds(40_250)),
-        (wrapped("\"expires_at\":\"2026-11-21T17:00:40+01:00\""), .seconds(40)),
-        (wrapped("\"expires_at\":\"2026-11-21T15:59:59Z\""), .zero),
-        (wrapped("\"expires_at\":\"2026-11-21T15:00:00Z\",\"expires_in\":9"), .seconds(9)),
-        (wrapped("\"expires_at\":\"soon\""), nil),
-        (wrapped("\"expires_at\":\"2026-11-21T16:00:40\""), nil),
-        (wrapped("\"expires_at\":1795276840"), nil),
-    ]
+    static let accepted: [(body: String, life: Duration?)] =
+        [
+            "{\"challenge\":\"\(text)\"}", "{\"challenge_nonce\":\"\(text)\"}", "{\"challenge_id\":\"\(text)\"}",
+            "{\"challenge\":null,\"challenge_nonce\":\"\(text)\"}", "{\"challenge\":\"\(text)\",\"challenge_id\":17}",
+            "{\"success\":true,\"data\":{\"challenge\":\"\(text)\"}}", "{\"data\":{\"challenge\":\"\(text)\"}}",
+            "{\"data\":null,\"success\":null,\"challenge\":\"\(text)\"}", "{\"error\":null,\"challenge\":\"\(text)\"}",
+            "{\"error\":false,\"error_code\":\"\",\"challenge\":\"\(text)\"}",
+            "{\"code\":200,\"message\":\"OK\",\"challenge\":\"\(text)\"}", wrapped("\"expires_at\":\"soon\""),
+            wrapped("\"expires_at\":\"2026-11-21T16:00:40\""), wrapped("\"expires_at\":1795276840"),
+        ].map { ($0, nil) } + [
+            (wrapped("\"ttl_seconds\":30"), .seconds(30)), (wrapped("\"expires_in\":30"), .seconds(30)),
+            (wrapped("\"ttl_seconds\":30,\"expires_in\":60"), .seconds(30)),
+            (wrapped("\"ttl_seconds\":\"30\",\"expires_in\":60"), .seconds(60)),
+            (wrapped("\"ttl_seconds\":0"), .zero), (wrapped("\"ttl_seconds\":-5"), .zero),
+            (wrapped("\"ttl_seconds\":0.5"), .milliseconds(500)),
+            (wrapped("\"ttl_seconds\":1e300"), .seconds(86_400)),
+            (wrapped("\"ttl_seconds\":null,\"expires_at\":\"2026-11-21T16:00:40Z\""), .seconds(40)),
+            (wrapped("\"expires_at\":\"2026-11-21T16:00:40.250Z\""), .milliseconds(40_250)),
+            (wrapped("\"expires_at\":\"2026-11-21T17:00:40+01:00\""), .seconds(40)),
+            (wrapped("\"expires_at\":\"2026-11-21T15:59:59Z\""), .zero),
+            (wrapped("\"expires_at\":\"2026-11-21T15:00:00Z\",\"expires_in\":9"), .seconds(9)),
+        ]
 
     @Test(arguments: accepted)
     func isTaken(_ row: (body: String, life: Duration?)) throws {

@@ -60,10 +60,7 @@ import Testing
         let key = try SoftwareKey().publicKey
         let terms = RegistrationTerms(
             key: key, challenge: ServiceChallenge(text: challengeText), proof: Proof(dataRepresentation: [0xfb, 0xff]))
-        guard case .ready(let request) = try local().registration(Self.device, terms) else {
-            Issue.record("a registration is not signed")
-            return
-        }
+        let request = try ready(try local().registration(Self.device, terms))
         #expect(request.url == "http://localhost/auth/v1/device/register")
         #expect(Self.lines(request) == Self.plain(true))
         let keyText = TextEncoding.base64.encode(key.derRepresentation)
@@ -79,15 +76,18 @@ import Testing
         #expect(try nonce == Digest(hashing: Array(texts.utf8)).rawRepresentation)
     }
 
+    /// A registration is not signed.
+    private func ready(_ draft: ServiceDraft) throws -> HTTPRequest {
+        guard case .ready(let request) = draft else { throw TenonError(.serviceStep, message: "It is to be signed.") }
+        return request
+    }
+
     @Test func theActivationGoesWithTheRegistration() throws {
         let activation = try Digest(hashing: [1])
         let terms = RegistrationTerms(
             key: try SoftwareKey().publicKey, challenge: ServiceChallenge(text: challengeText),
             proof: Proof(dataRepresentation: [1]), activation: activation)
-        guard case .ready(let request) = try local(.tenon).registration(Self.device, terms) else {
-            Issue.record("a registration is not signed")
-            return
-        }
+        let request = try ready(try local(.tenon).registration(Self.device, terms))
         let body = try JSON(parsing: request.body)
         #expect(body["activation_proof"]?.string == TextEncoding.base64.encode(activation.rawRepresentation))
         #expect(body["sig_versions"] == [1, 2])
@@ -99,7 +99,7 @@ import Testing
         let terms = RegistrationTerms(
             key: try SoftwareKey().publicKey, challenge: ServiceChallenge(text: challengeText))
         #if DevMode
-            guard case .ready(let request) = try local().registration(Self.device, terms) else { return }
+            let request = try ready(try local().registration(Self.device, terms))
             #expect(try JSON(parsing: request.body)["proof"] == "none")
         #else
             let error = #expect(throws: TenonError.self) { try local().registration(Self.device, terms) }
@@ -113,7 +113,7 @@ import Testing
         let terms = RegistrationTerms(
             key: key.publicKey, challenge: ServiceChallenge(text: challengeText), proof: Proof(dataRepresentation: [1]))
         let rotation = RotationTerms(current: key.publicKey, new: key.publicKey, stamp: Self.stamp)
-        guard case .ready(let registration) = try local().registration(Self.device, terms) else { return }
+        let registration = try ready(try local().registration(Self.device, terms))
         let requests = [
             try local().challengeRequest(Self.device, nil), registration,
             try await signed(try local().rotation(Self.device, rotation), key),

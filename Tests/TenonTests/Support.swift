@@ -10,12 +10,22 @@ func hex(_ text: String) throws -> [UInt8] {
 func hexText(_ bytes: [UInt8]) -> String { TextEncoding.hex.encode(bytes.span) }
 
 /// The code that the body throws; nil when it throws nothing.
-func codeThrown<Value>(_ body: () throws(TenonError) -> Value) -> TenonError.Code? {
-    do throws(TenonError) {
-        _ = try body()
+func codeThrown<Value>(_ body: () throws -> Value) -> TenonError.Code? { Result { try body() }.code }
+
+/// The same of an asynchronous body.
+func refusal<Value>(_ body: () async throws -> Value) async -> TenonError.Code? {
+    let result: Result<Value, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    return result.code
+}
+
+extension Result {
+    /// The code of a failure; nil of a success. No other errors are thrown here.
+    var code: TenonError.Code? {
+        guard case .failure(let error) = self else { return nil }
+        if let error = error as? TenonError { return error.code }
+        Issue.record(error)
         return nil
-    } catch {
-        return error.code
     }
 }
 

@@ -13,30 +13,27 @@ import Testing
         (.clientData, "CLIENT_DATA"), (.event, "EVENT"), (.digestNotAllowed, "DIGEST_NOT_ALLOWED"),
         (.options, "OPTIONS"), (.tcti, "TCTI"), (.simulator, "SIMULATOR"), (.authValue, "AUTH_VALUE"),
         (.forked, "FORKED"), (.notPersistent, "NOT_PERSISTENT"), (.notMadeHere, "NOT_MADE_HERE"),
-        (.dataIsMessage, "DATA_IS_MESSAGE"), (.base64Length, "BASE64_LENGTH"),
-        (.base64Alphabet, "BASE64_ALPHABET"), (.base64Padding, "BASE64_PADDING"),
-        (.base64StrayBits, "BASE64_STRAY_BITS"), (.hexLength, "HEX_LENGTH"), (.hexAlphabet, "HEX_ALPHABET"),
-        (.derTruncated, "DER_TRUNCATED"), (.derTag, "DER_TAG"), (.derLength, "DER_LENGTH"),
-        (.derInteger, "DER_INTEGER"), (.derTrailing, "DER_TRAILING"), (.signatureRange, "SIGNATURE_RANGE"),
-        (.pointForm, "POINT_FORM"), (.pointRange, "POINT_RANGE"), (.pointOffCurve, "POINT_OFF_CURVE"),
-        (.spkiForm, "SPKI_FORM"), (.scalarRange, "SCALAR_RANGE"), (.pemForm, "PEM_FORM"), (.pemFact, "PEM_FACT"),
-        (.keyType, "KEY_TYPE"), (.keyField, "KEY_FIELD"), (.keyPublic, "KEY_PUBLIC"), (.keyPrivate, "KEY_PRIVATE"),
-        (.cborTruncated, "CBOR_TRUNCATED"), (.cborType, "CBOR_TYPE"), (.cborIndefinite, "CBOR_INDEFINITE"),
-        (.cborNotMinimal, "CBOR_NOT_MINIMAL"), (.cborKey, "CBOR_KEY"), (.cborCount, "CBOR_COUNT"),
-        (.cborTrailing, "CBOR_TRAILING"), (.proofForm, "PROOF_FORM"), (.signatureForm, "SIGNATURE_FORM"),
-        (.certificateForm, "CERTIFICATE_FORM"), (.credentialForm, "CREDENTIAL_FORM"), (.cesr, "CESR"),
-        (.nextKey, "NEXT_KEY"), (.presentation, "PRESENTATION"), (.jws, "JWS"), (.authority, "AUTHORITY"),
-        (.query, "QUERY"),
-        (.component, "COMPONENT"), (.keyID, "KEYID"), (.batchState, "BATCH_STATE"),
-        (.signatureInput, "SIGNATURE_INPUT"), (.validity, "VALIDITY"), (.signatureValue, "SIGNATURE_VALUE"),
-        (.batchSize, "BATCH_SIZE"), (.batchIndex, "BATCH_INDEX"), (.batchPath, "BATCH_PATH"),
-        (.signatureHigh, "SIGNATURE_HIGH"), (.contentDigest, "CONTENT_DIGEST"), (.batchFull, "BATCH_FULL"),
-        (.deadline, "DEADLINE"),
-        (.signatureInvalid, "SIGNATURE_INVALID"), (.keyAttributes, "KEY_ATTRIBUTES"), (.keyName, "KEY_NAME"),
-        (.session, "SESSION"), (.activation, "ACTIVATION"), (.tpmTransport, "TPM_TRANSPORT"), (.tpmBusy, "TPM_BUSY"),
-        (.tpmMissing, "TPM_MISSING"), (.tpmAnswer, "TPM_ANSWER"), (.parentMissing, "PARENT_MISSING"),
-        (.ekMissing, "EK_MISSING"), (.pcrsMissing, "PCRS_MISSING"), (.tpmPermission, "TPM_PERMISSION"),
-        (.authNeeded, "AUTH_NEEDED"),
+        (.dataIsMessage, "DATA_IS_MESSAGE"), (.base64Length, "BASE64_LENGTH"), (.base64Alphabet, "BASE64_ALPHABET"),
+        (.base64Padding, "BASE64_PADDING"), (.base64StrayBits, "BASE64_STRAY_BITS"), (.hexLength, "HEX_LENGTH"),
+        (.hexAlphabet, "HEX_ALPHABET"), (.derTruncated, "DER_TRUNCATED"), (.derTag, "DER_TAG"),
+        (.derLength, "DER_LENGTH"), (.derInteger, "DER_INTEGER"), (.derTrailing, "DER_TRAILING"),
+        (.signatureRange, "SIGNATURE_RANGE"), (.pointForm, "POINT_FORM"), (.pointRange, "POINT_RANGE"),
+        (.pointOffCurve, "POINT_OFF_CURVE"), (.spkiForm, "SPKI_FORM"), (.scalarRange, "SCALAR_RANGE"),
+        (.pemForm, "PEM_FORM"), (.pemFact, "PEM_FACT"), (.keyType, "KEY_TYPE"), (.keyField, "KEY_FIELD"),
+        (.keyPublic, "KEY_PUBLIC"), (.keyPrivate, "KEY_PRIVATE"), (.cborTruncated, "CBOR_TRUNCATED"),
+        (.cborType, "CBOR_TYPE"), (.cborIndefinite, "CBOR_INDEFINITE"), (.cborNotMinimal, "CBOR_NOT_MINIMAL"),
+        (.cborKey, "CBOR_KEY"), (.cborCount, "CBOR_COUNT"), (.cborTrailing, "CBOR_TRAILING"),
+        (.proofForm, "PROOF_FORM"), (.signatureForm, "SIGNATURE_FORM"), (.certificateForm, "CERTIFICATE_FORM"),
+        (.credentialForm, "CREDENTIAL_FORM"), (.cesr, "CESR"), (.nextKey, "NEXT_KEY"), (.presentation, "PRESENTATION"),
+        (.jws, "JWS"), (.authority, "AUTHORITY"), (.query, "QUERY"), (.component, "COMPONENT"), (.keyID, "KEYID"),
+        (.batchState, "BATCH_STATE"), (.signatureInput, "SIGNATURE_INPUT"), (.validity, "VALIDITY"),
+        (.signatureValue, "SIGNATURE_VALUE"), (.batchSize, "BATCH_SIZE"), (.batchIndex, "BATCH_INDEX"),
+        (.batchPath, "BATCH_PATH"), (.signatureHigh, "SIGNATURE_HIGH"), (.contentDigest, "CONTENT_DIGEST"),
+        (.batchFull, "BATCH_FULL"), (.deadline, "DEADLINE"), (.signatureInvalid, "SIGNATURE_INVALID"),
+        (.keyAttributes, "KEY_ATTRIBUTES"), (.keyName, "KEY_NAME"), (.session, "SESSION"), (.activation, "ACTIVATION"),
+        (.tpmTransport, "TPM_TRANSPORT"), (.tpmBusy, "TPM_BUSY"), (.tpmMissing, "TPM_MISSING"),
+        (.tpmAnswer, "TPM_ANSWER"), (.parentMissing, "PARENT_MISSING"), (.ekMissing, "EK_MISSING"),
+        (.pcrsMissing, "PCRS_MISSING"), (.tpmPermission, "TPM_PERMISSION"), (.authNeeded, "AUTH_NEEDED"),
         (.keyGone, "KEY_GONE"), (.memory, "MEMORY"), (.random, "RANDOM"), (.crypto, "CRYPTO"),
     ]
 
@@ -54,8 +51,7 @@ import Testing
         (.rule31AnotherKey, "31_ANOTHER_KEY"), (.rule34EKCertificate, "34_EK_CERTIFICATE"),
         (.rule33EKChain, "33_EK_CHAIN"), (.rule36EKKey, "36_EK_KEY"), (.rule30Firmware, "30_FIRMWARE"),
         (.rule11Parent, "11_PARENT"), (.rule32Signature, "32_SIGNATURE"), (.rule26Maker, "26_MAKER"),
-        (.rule37EKAllowed, "37_EK_ALLOWED"),
-        (.rule23Critical, "23_CRITICAL"), (.rule35NotOAEP, "35_NOT_OAEP"),
+        (.rule37EKAllowed, "37_EK_ALLOWED"), (.rule23Critical, "23_CRITICAL"), (.rule35NotOAEP, "35_NOT_OAEP"),
     ]
 
     /// Every rule for the events of a log.
@@ -87,74 +83,36 @@ import Testing
         (.jsonUTF8, "JSON_UTF8"), (.jsonControlCharacter, "JSON_CONTROL_CHARACTER"), (.jsonEscape, "JSON_ESCAPE"),
         (.jsonLoneSurrogate, "JSON_LONE_SURROGATE"), (.jsonNumberForm, "JSON_NUMBER_FORM"),
         (.jsonLeadingZero, "JSON_LEADING_ZERO"), (.jsonNotFinite, "JSON_NOT_FINITE"),
-        (.jsonNumberRange, "JSON_NUMBER_RANGE"),
-        (.messageMember, "MESSAGE_MEMBER"), (.secretNotPending, "SECRET_NOT_PENDING"), (.pendingFull, "PENDING_FULL"),
-        (.cancelled, "CANCELLED"),
+        (.jsonNumberRange, "JSON_NUMBER_RANGE"), (.messageMember, "MESSAGE_MEMBER"),
+        (.secretNotPending, "SECRET_NOT_PENDING"), (.pendingFull, "PENDING_FULL"), (.cancelled, "CANCELLED"),
         (.httpURL, "HTTP_URL"), (.httpHeader, "HTTP_HEADER"), (.httpConnect, "HTTP_CONNECT"),
-        (.httpNoAnswer, "HTTP_NO_ANSWER"),
-        (.statePath, "STATE_PATH"),
-        (.stateOwner, "STATE_OWNER"),
-        (.stateKind, "STATE_KIND"),
-        (.statePermission, "STATE_PERMISSION"),
-        (.stateFull, "STATE_FULL"),
-        (.stateReadOnly, "STATE_READ_ONLY"),
-        (.stateIO, "STATE_IO"),
-        (.stateFolderGone, "STATE_FOLDER_GONE"),
-        (.stateBusy, "STATE_BUSY"),
-        (.recordForm, "RECORD_FORM"),
-        (.recordSum, "RECORD_SUM"),
-        (.recordVersion, "RECORD_VERSION"),
-        (.stateMissing, "STATE_MISSING"),
-        (.stateUnresolved, "STATE_UNRESOLVED"),
-        (.invalidStateTransition, "INVALID_STATE_TRANSITION"),
-        (.operationInFlight, "OPERATION_IN_FLIGHT"),
-        (.slotTaken, "SLOT_TAKEN"),
-        (.keyGeneration, "KEY_GENERATION"),
-        (.dialectChanged, "DIALECT_CHANGED"),
-        (.serviceStep, "SERVICE_STEP"),
-        (.serviceAnswer, "SERVICE_ANSWER"),
-        (.serviceRefused, "SERVICE_REFUSED"),
-        (.serviceBusy, "SERVICE_BUSY"),
-        (.challengeExpired, "CHALLENGE_EXPIRED"),
-        (.attestationUnavailable, "ATTESTATION_UNAVAILABLE"),
-        (.attestationFailed, "ATTESTATION_FAILED"),
-        (.registrationPending, "REGISTRATION_PENDING"),
-        (.registrationRejected, "REGISTRATION_REJECTED"),
-        (.notRegistered, "NOT_REGISTERED"),
-        (.deviceRevoked, "DEVICE_REVOKED"),
-        (.keyInvalidated, "KEY_INVALIDATED"),
-        (.rotationFailed, "ROTATION_FAILED"),
-        (.outcomeUnknown, "OUTCOME_UNKNOWN"),
-        (.keyRefused, "KEY_REFUSED"),
-        (.clockSkew, "CLOCK_SKEW"),
-        (.nonceReplay, "NONCE_REPLAY"),
-        (.registrationInProgress, "REGISTRATION_IN_PROGRESS"),
-        (.foreignTPM, "FOREIGN_TPM"),
-        (.keyExpired, "KEY_EXPIRED"),
-        (.rotationOpen, "ROTATION_OPEN"),
+        (.httpNoAnswer, "HTTP_NO_ANSWER"), (.statePath, "STATE_PATH"), (.stateOwner, "STATE_OWNER"),
+        (.stateKind, "STATE_KIND"), (.statePermission, "STATE_PERMISSION"), (.stateFull, "STATE_FULL"),
+        (.stateReadOnly, "STATE_READ_ONLY"), (.stateIO, "STATE_IO"), (.stateFolderGone, "STATE_FOLDER_GONE"),
+        (.stateBusy, "STATE_BUSY"), (.recordForm, "RECORD_FORM"), (.recordSum, "RECORD_SUM"),
+        (.recordVersion, "RECORD_VERSION"), (.stateMissing, "STATE_MISSING"), (.stateUnresolved, "STATE_UNRESOLVED"),
+        (.invalidStateTransition, "INVALID_STATE_TRANSITION"), (.operationInFlight, "OPERATION_IN_FLIGHT"),
+        (.slotTaken, "SLOT_TAKEN"), (.keyGeneration, "KEY_GENERATION"), (.dialectChanged, "DIALECT_CHANGED"),
+        (.serviceStep, "SERVICE_STEP"), (.serviceAnswer, "SERVICE_ANSWER"), (.serviceRefused, "SERVICE_REFUSED"),
+        (.serviceBusy, "SERVICE_BUSY"), (.challengeExpired, "CHALLENGE_EXPIRED"),
+        (.attestationUnavailable, "ATTESTATION_UNAVAILABLE"), (.attestationFailed, "ATTESTATION_FAILED"),
+        (.registrationPending, "REGISTRATION_PENDING"), (.registrationRejected, "REGISTRATION_REJECTED"),
+        (.notRegistered, "NOT_REGISTERED"), (.deviceRevoked, "DEVICE_REVOKED"), (.keyInvalidated, "KEY_INVALIDATED"),
+        (.rotationFailed, "ROTATION_FAILED"), (.outcomeUnknown, "OUTCOME_UNKNOWN"), (.keyRefused, "KEY_REFUSED"),
+        (.clockSkew, "CLOCK_SKEW"), (.nonceReplay, "NONCE_REPLAY"),
+        (.registrationInProgress, "REGISTRATION_IN_PROGRESS"), (.foreignTPM, "FOREIGN_TPM"),
+        (.keyExpired, "KEY_EXPIRED"), (.rotationOpen, "ROTATION_OPEN"),
     ]
 
-    @Test(arguments: core + module)
-    func codeHasItsName(_ code: Code, _ name: String) {
-        #expect(code.description == "TENON_ERROR_" + name)
-    }
-
-    @Test(arguments: rules)
-    func ruleHasItsName(_ code: Code, _ name: String) {
-        #expect(code.description == "TENON_RULE_" + name)
-        #expect(code.category == .rejected)
-    }
-
-    @Test(arguments: logRules)
-    func logRuleHasItsName(_ code: Code, _ name: String) {
-        #expect(code.description == "TENON_KERI_" + name)
-        #expect(code.category == .rejected)
-    }
-
-    @Test(arguments: quoteRules)
-    func quoteRuleHasItsName(_ code: Code, _ name: String) {
-        #expect(code.description == "TENON_QUOTE_" + name)
-        #expect(code.category == .rejected)
+    @Test(
+        arguments: [
+            ("ERROR", core + module), ("RULE", rules), ("KERI", logRules), ("QUOTE", quoteRules),
+        ] as [(String, [(Code, String)])])
+    func codesHaveTheirNames(_ kind: String, _ codes: [(Code, String)]) {
+        for (code, name) in codes {
+            #expect(code.description == "TENON_\(kind)_\(name)")
+            if kind != "ERROR" { #expect(code.category == .rejected) }
+        }
     }
 
     /// A status that the core has and this module does not is found here.

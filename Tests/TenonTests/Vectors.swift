@@ -20,7 +20,7 @@ enum Vectors {
         try lines("certificates/\(file)").reduce(into: [:]) { $0[$1.name] = try hex($1.value) }
     }
 
-    private static func contents(_ path: String) throws -> [UInt8] {
+    static func contents(_ path: String) throws -> [UInt8] {
         let file = try #require(fopen(path, "r"), "\(path)")
         defer { fclose(file) }
         var contents: [UInt8] = []

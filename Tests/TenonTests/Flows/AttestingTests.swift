@@ -46,13 +46,13 @@ import Testing
         // The disk is in another machine, whose TPM has another certificate, and nobody gives the certificates above
         // that.
         let other = ScriptedVault(ekCertificate: [0x30, 0x02, 0x05, 0x00])
-        let identity = try rig.identity(with: other)
+        let identity = try rig.restarted(with: other)
         try await identity.reset()
         try await identity.register()
         #expect(other.activated == [other.ekCertificate])
         // Back in its own machine, the given certificates are used again.
         rig.vault.setAbove([])
-        let again = try rig.identity(with: rig.vault)
+        let again = try rig.restarted(with: rig.vault)
         try await again.reset()
         try await again.register()
         #expect(rig.vault.activated.last == rig.vault.ekCertificate)
@@ -71,18 +71,18 @@ import Testing
     @Test(arguments: ["http://ca.example", "https://ca.example", "http://localhost"])
     func anAttestationCAIsReachedSafely(_ url: String) async throws {
         let rig = try FlowRig { $0.attestation = .certificate }
-        let identity = try rig.identity(with: rig.vault, .init(url: url, roots: []))
+        let identity = try rig.restarted(at: .init(url: url, roots: []))
         // A malformed certificate of this TPM is shown to no CA.
-        let code = await refusal { () async throws(TenonError) in try await identity.register() }
+        let code = await refusal { try await identity.register() }
         #expect((code == .httpURL) == (url == "http://ca.example") && rig.service.seen.isEmpty)
     }
 
     /// Whatever the result is, it does not change the state, and the next call does it again.
-    @Test(arguments: Fault.allCases, [1, 2])
-    func aLostActivationIsRepaired(_ fault: Fault, _ step: Int) async throws {
+    @Test(arguments: RegistrationTests.faults, [1, 2])
+    func aLostActivationIsRepaired(_ fault: ScriptedService.Fate, _ step: Int) async throws {
         let rig = try await FlowRig.registered()
         rig.vault.loseAttestationKeys()
-        rig.service.change { $0.fates = Array(repeating: .arrives, count: step - 1) + [fault.fate] }
+        rig.service.change { $0.fates = Array(repeating: .arrives, count: step - 1) + [fault] }
         try await rig.restarted().maintain()
         let record = try rig.record()
         #expect(record.state == .registered && record.journal == nil && record.key(.current)?.generation == 1)
@@ -100,7 +100,7 @@ import Testing
         rig.service.script(.arrives, .answers(403, "DEVICE_REVOKED"))
         rig.service.change { $0.devices["device-1"]?.isRevoked = true }
         let identity = try rig.restarted()
-        #expect(await refusal { () async throws(TenonError) in try await identity.maintain() } == .deviceRevoked)
+        #expect(await refusal { try await identity.maintain() } == .deviceRevoked)
         #expect(try identity.status().reason == .revoked)
     }
 
@@ -110,24 +110,9 @@ import Testing
         if isBare { rig.vault.makeBare() }
         rig.vault.clear()
         let identity = try rig.restarted()
-        #expect(await refusal { () async throws(TenonError) in try await identity.maintain() } == .keyInvalidated)
+        #expect(await refusal { try await identity.maintain() } == .keyInvalidated)
         #expect(try identity.status().reason == .tpmCleared)
         #expect(rig.service.paths == [] && rig.vault.attestationKeysMade == 1)
-    }
-
-    /// As in docs/synheart.md: retried once, then reported; a refusal is reported at once.
-    @Test func anAttestationThatFailedIsTriedOnceMore() async throws {
-        let rig = try FlowRig()
-        rig.service.script(.arrives, .answers(403, "ATTESTATION_FAILED"))
-        try await rig.identity.register()
-        #expect(rig.service.paths == ["/challenge", "/register", "/challenge", "/register"])
-        #expect(rig.vault.proofs.count == 2 && rig.vault.keysMade == 1 && rig.time.pauses == [])
-
-        let other = try FlowRig()
-        other.service.change { $0.answers["/register"] = (403, "ATTESTATION_FAILED") }
-        #expect(
-            await refusal { () async throws(TenonError) in try await other.identity.register() } == .attestationFailed)
-        #expect(other.service.paths.count == 4)
     }
 
     /// RFC 9110, 10.2.3: a date, on the service's clock.
@@ -139,14 +124,6 @@ import Testing
         rig.service.script(.answers(503, nil, headers: [("Retry-After", end)]))
         try await rig.identity.register()
         #expect(rig.time.pauses == [.seconds(20)])
-    }
-
-    @Test(arguments: ["soon", "-1", "", "1.5", "Sun, 06 Nov 1994 08:49:37 GMT", "Mon, 06 Nov 1994 08:49:37 GMT"])
-    func aWaitThatIsNoneIsNotTaken(_ text: String) async throws {
-        let rig = try FlowRig()
-        rig.service.script(.answers(503, nil, headers: [("Retry-After", text)]))
-        try await rig.identity.register()
-        #expect(rig.time.pauses == [.seconds(1)])
     }
 
     /// Decision: ak-certificate. At two thirds of its life.

@@ -1,5 +1,5 @@
-import FlowParts
 // SPDX-License-Identifier: Apache-2.0
+import FlowParts
 import Glibc
 import Synchronization
 import Tenon
@@ -7,26 +7,6 @@ import Testing
 
 /// Whenever the process ends, the device comes to sign with the key that the service holds (W2, W10, W12).
 @Suite struct CutTests {
-    /// A disk that fails after this many calls, as if the process had been killed there.
-    private final class Disk: Sendable {
-        private let left: Mutex<Int>
-        private let used = Mutex(0)
-
-        init(_ count: Int) { left = Mutex(count) }
-
-        var calls: SystemCalls {
-            SystemCalls { _, _ in
-                self.used.withLock { $0 += 1 }
-                return self.left.withLock { left in
-                    left -= 1
-                    return left < 0 ? .errno(EIO) : nil
-                }
-            }
-        }
-
-        var count: Int { used.withLock { $0 } }
-    }
-
     enum Operation: CaseIterable { case register, rotate, settle, retire, reset }
 
     static let fates: [ScriptedService.Fate] = [.arrives, .answerLost, .late]
@@ -35,9 +15,7 @@ import Testing
         if operation == .register { return try FlowRig() }
         let rig = try await FlowRig.registered()
         if operation == .settle {
-            rig.service.change { $0.fates = Array(repeating: .answerLost, count: 5) }
-            _ = try? await rig.identity.rotate()
-            rig.service.change { $0.fates = [] }
+            await rig.rotate(.answerLost)
         }
         if operation == .retire { try await rig.identity.rotate() }
         return rig
@@ -56,16 +34,18 @@ import Testing
     func w10_aCutAtEachCallLosesNothing(_ operation: Operation, _ fate: Int) async throws {
         // These operations send nothing whose loss would matter.
         guard fate == 0 || ![.retire, .reset].contains(operation) else { return }
-        let whole = Disk(.max)
+        let whole = CallPlan()
         let counted = try await rig(operation)
         try await run(operation, counted.restarted(whole.calls))
-        #expect(whole.count > 5)
-        for cut in 0...whole.count {
+        #expect(whole.made.count > 5)
+        for cut in 1...whole.made.count + 1 {
             let rig = try await rig(operation)
             let before = rig.service.devices.count
             let fates = [Self.fates[fate], Self.fates[fate]]
             rig.service.change { $0.fates = (operation == .register ? [.arrives] : []) + fates }
-            if let identity = try? rig.restarted(Disk(cut).calls) { try? await run(operation, identity) }
+            // As if the process had been killed there.
+            let disk = CallPlan(.errno(EIO), at: cut, onward: true)
+            if let identity = try? rig.restarted(disk.calls) { try? await run(operation, identity) }
             rig.service.deliverLate()
             if operation == .reset {
                 // It is begun anew, or as it was.

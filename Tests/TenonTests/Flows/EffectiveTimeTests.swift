@@ -119,7 +119,7 @@ import Testing
         let identity = try rig.restarted()
         let signed = try await identity.sign("POST", path: "/x", body: [1])
         rig.service.change { $0.fates = [.arrives] + Array(repeating: .requestLost, count: 5) }
-        let second = await rig.answer(signed, 401, "BAD_SIGNATURE", to: identity)
+        let second = await identity.received(401, "BAD_SIGNATURE", for: signed)
         #expect(signed.generation == 2 && second.again?.generation == 1)
         // From now on, the key counts.
         rig.service.change { $0.fates = [] }

@@ -1,5 +1,5 @@
-import FlowParts
 // SPDX-License-Identifier: Apache-2.0
+import FlowParts
 import Synchronization
 import Tenon
 import Testing

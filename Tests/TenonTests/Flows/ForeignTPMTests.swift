@@ -7,10 +7,6 @@ import Testing
 /// A verb was called while another TPM was here, as with a disk in the wrong machine. With its own TPM back the
 /// identity goes on: only reads happened in between.
 @Suite struct ForeignTPMTests {
-    enum Verb: String, CaseIterable, Sendable {
-        case sign, signBlocking, begin, attest, rotate, maintain, resolve, received, register
-    }
-
     /// Each verb with the wrong TPM, and then each with its own. To a bare TPM the key is shown when it signs.
     @Test(arguments: Verb.allCases.filter { $0 != .register && $0 != .received }, Verb.allCases)
     func theNextVerbFindsTheKeyAgain(_ first: Verb, _ second: Verb) async throws {
@@ -23,10 +19,10 @@ import Testing
         let answered = try await rig.identity.sign("POST", path: "/x", body: [1])
         let (device, keys) = (rig.identity.deviceID, rig.vault.keysMade)
         rig.vault.clear()
-        #expect(try await code(first, rig.restarted(), answered) != nil)
+        #expect(try await rig.restarted().code(first, answered) != nil)
         rig.vault.bringBack()
         let back = try rig.restarted()
-        #expect(try await code(second, back, answered) == nil)
+        #expect(await back.code(second, answered) == nil)
         #expect(back.isRegistered && back.deviceID == device)
         #expect(rig.isAccepted(try await back.sign("POST", path: "/x")))
         #expect(rig.service.devices.count == 1 && rig.vault.keysMade - keys == (second == .rotate ? 1 : 0))
@@ -36,14 +32,12 @@ import Testing
     /// An open operation stays open, with its journal and the offered key.
     @Test func anOpenRotationStaysOpen() async throws {
         let rig = try await FlowRig.registered()
-        rig.service.change { $0.fates = Array(repeating: .requestLost, count: 9) }
-        _ = try? await rig.identity.rotate()
-        rig.service.change { $0.fates = [] }
+        await rig.rotate(.requestLost)
         let before = try rig.record()
         rig.vault.clear()
-        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        #expect(try await rig.restarted().code(.sign) == .keyInvalidated)
         rig.vault.bringBack()
-        #expect(try await code(.sign, rig.restarted()) == nil)
+        #expect(try await rig.restarted().code(.sign) == nil)
         #expect(try rig.record() == before && before.reason == .rotationPending)
         try await rig.expectNotLost()
     }
@@ -56,25 +50,24 @@ import Testing
         try await tryNewKey(rig)
         let before = try rig.record()
         rig.vault.clear()
-        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        #expect(try await rig.restarted().code(.sign) == .keyInvalidated)
         rig.vault.bringBack()
-        _ = try await code(next, rig.restarted(), answered)
+        _ = try await rig.restarted().code(next, answered)
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x", body: [1])))
         #expect(try rig.record().signsByNext && rig.record().keys == before.keys && rig.service.devices.count == 1)
     }
 
-    /// The outcome of an open registration stays open.
     @Test func anOpenRegistrationStaysOpen() async throws {
         let rig = try FlowRig()
         rig.service.change { $0.fates = [.arrives, .answerLost] + Array(repeating: .notSent, count: 8) }
         _ = try? await rig.identity.register()
         rig.service.change { $0.fates = [] }
         rig.vault.clear()
-        #expect(try await code(.register, rig.restarted()) == .keyInvalidated)
+        #expect(try await rig.restarted().code(.register) == .keyInvalidated)
         rig.vault.bringBack()
         let back = try rig.restarted()
-        #expect(try await code(.sign, back) == .notRegistered)
-        #expect(try await code(.resolve, back) == .notRegistered)
+        #expect(await back.code(.sign) == .notRegistered)
+        #expect(await back.code(.resolve) == .notRegistered)
         #expect(try await back.register().status == .registered)
         #expect(rig.service.devices.count == 1 && rig.vault.keysMade == 1)
     }
@@ -95,7 +88,7 @@ import Testing
         }
         let before = try rig.record()
         #expect(before.reason == (word == "revoked" ? .revoked : .superseded))
-        #expect(try await code(.sign, rig.restarted()) == (word == "revoked" ? .deviceRevoked : .keyInvalidated))
+        #expect(try await rig.restarted().code(.sign) == (word == "revoked" ? .deviceRevoked : .keyInvalidated))
         #expect(try rig.record() == before)
     }
 
@@ -105,42 +98,44 @@ import Testing
         let rig = try await FlowRig.registered { $0.settlements = [.resend, .selfRotation] }
         try await tryNewKey(rig)
         rig.vault.clear()
-        #expect(try await code(verb, rig.restarted()) == .keyInvalidated)
+        #expect(try await rig.restarted().code(verb) == .keyInvalidated)
         rig.vault.bringBack()
         rig.vault.lose(try #require(rig.record().key(.current)).facts.pem)
-        #expect(try await code(verb, rig.restarted()) == nil)
+        #expect(try await rig.restarted().code(verb) == nil)
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
     }
 
     /// A rotation was done whose answers were lost, and the service does not say so: the new key signs.
     private func tryNewKey(_ rig: FlowRig) async throws {
-        rig.service.change { state in
-            state.refusesSelfRotation = (400, nil)
-            state.fates = Array(repeating: .answerLost, count: 9)
-        }
-        _ = try? await rig.identity.rotate()
-        rig.service.change { $0.fates = [] }
+        rig.service.change { $0.refusesSelfRotation = (400, nil) }
+        await rig.rotate(.answerLost)
         #expect(try await rig.restarted().maintain() == .rotationOpen(newKeySigns: true))
+    }
+
+    /// A registered device that noticed that another TPM is here.
+    private func elsewhere() async throws -> FlowRig {
+        let rig = try await FlowRig.registered()
+        rig.vault.clear()
+        #expect(try await rig.restarted().code(.sign) == .keyInvalidated)
+        return rig
     }
 
     /// A busy TPM is neither the former TPM nor another one: nothing is concluded about the key.
     @Test func aTPMThatIsBusyIsAskedAgain() async throws {
-        let rig = try await FlowRig.registered()
-        rig.vault.clear()
-        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        let rig = try await elsewhere()
         rig.vault.bringBack()
         rig.vault.fail(.load, TenonError(.tpmBusy, message: "Not now."))
-        for verb in [Verb.sign, .signBlocking, .rotate] { #expect(try await code(verb, rig.restarted()) == .tpmBusy) }
+        for verb in [Verb.sign, .signBlocking, .rotate, .register] {
+            #expect(try await rig.restarted().code(verb) == .tpmBusy)
+        }
         rig.vault.fail(.load, nil)
-        #expect(try await code(.sign, rig.restarted()) == nil)
+        #expect(try await rig.restarted().code(.sign) == nil)
     }
 
     /// A failed registration leaves the identity as it was, whatever the cause: with its own TPM back, it continues.
     @Test(arguments: ["no TPM certificate", "nobody there", "challenge refused", "refused", "rejected", "no key"])
     func aRegistrationThatFailsLeavesTheInvalidKey(_ cause: String) async throws {
-        let rig = try await FlowRig.registered()
-        rig.vault.clear()
-        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        let rig = try await elsewhere()
         let before = try rig.record()
         switch cause {
         case "no TPM certificate": rig.vault.fail(.endorsement, TenonError(.ekMissing, message: "Not shown."))
@@ -151,7 +146,7 @@ import Testing
         default: rig.vault.fail(.make, TenonError(.tpmBusy, message: "Not now."))
         }
         let identity = try rig.restarted()
-        #expect(try await code(.register, identity) != nil)
+        #expect(await identity.code(.register) != nil)
         #expect(try identity.status() == IdentityStatus(state: .keyInvalid, reason: .tpmCleared, deviceID: "device-1"))
         #expect(try rig.record().keys == before.keys && rig.record().deviceLocalID == before.deviceLocalID)
         // No number is used twice, even if its key is in the attic by now.
@@ -164,7 +159,7 @@ import Testing
         #expect(rig.service.devices.count == 1)
         // If its TPM does not come back, it begins anew as before.
         rig.vault.clear()
-        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        #expect(try await rig.restarted().code(.sign) == .keyInvalidated)
         try await rig.restarted().register()
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
         #expect(rig.service.devices.count == 2)
@@ -173,11 +168,9 @@ import Testing
     /// A message that may have arrived is another matter: its key is offered again, and the old one is in the attic.
     @Test(arguments: [ScriptedService.Fate.answerLost, .garbled, .answers(200, nil)])
     func aRegistrationThatIsOpenIsGoneOnWith(_ fate: ScriptedService.Fate) async throws {
-        let rig = try await FlowRig.registered()
-        rig.vault.clear()
-        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        let rig = try await elsewhere()
         rig.service.change { $0.fates = [.arrives, fate] + Array(repeating: .notSent, count: 9) }
-        #expect(try await code(.register, rig.restarted()) != nil)
+        #expect(try await rig.restarted().code(.register) != nil)
         #expect(try rig.record().state == .unregistered && rig.record().key(.current)?.isOffered == true)
         rig.service.change { $0.fates = [] }
         try await rig.restarted().register()
@@ -185,43 +178,13 @@ import Testing
         #expect(rig.vault.keysMade == 2 && rig.service.devices.count == 2)
     }
 
-    /// A registration that the service has not decided yet keeps its key.
     @Test func aRegistrationThatIsPendingKeepsItsKey() async throws {
-        let rig = try await FlowRig.registered()
-        rig.vault.clear()
-        #expect(try await code(.sign, rig.restarted()) == .keyInvalidated)
+        let rig = try await elsewhere()
         rig.service.change { $0.status = "pending" }
-        #expect(try await code(.register, rig.restarted()) == .registrationPending)
+        #expect(try await rig.restarted().code(.register) == .registrationPending)
         #expect(try rig.record().reason == .approvalPending)
         rig.service.change { $0.status = "registered" }
         try await rig.restarted().register()
         #expect(rig.vault.keysMade == 2 && rig.service.devices.count == 2)
-    }
-
-    private func code(
-        _ verb: Verb, _ identity: DeviceIdentity, _ answered: SignedRequest? = nil
-    ) async throws -> TenonError.Code? {
-        return await refusal { () async throws(TenonError) in
-            switch verb {
-            case .sign: _ = try await identity.sign("GET", path: "/")
-            case .signBlocking: if let code = Self.blocking(identity) { throw TenonError(code, message: "") }
-            case .begin: _ = try await identity.request("GET", path: "/").sign()
-            case .attest: _ = try await identity.attest(nonce: Digest(hashing: [1]))
-            case .rotate: _ = try await identity.rotate()
-            case .maintain: try await identity.maintain()
-            case .resolve: try await identity.resolve()
-            case .register: _ = try await identity.register()
-            case .received:
-                guard let answered else { return }
-                let answer = await identity.received(
-                    status: 401, headers: [("Content-Type", "application/json")],
-                    body: Array(#"{"code":"BAD_SIGNATURE"}"#.utf8), for: answered)
-                if case .stop(let error) = answer { throw error }
-            }
-        }
-    }
-
-    private static func blocking(_ identity: DeviceIdentity) -> TenonError.Code? {
-        Blocking.code { () throws(TenonError) in try identity.sign("GET", path: "/") }
     }
 }

@@ -12,7 +12,7 @@ import Testing
     func w1_aRefusalOfWhatWasDoneLosesNothing(_ status: Int, _ code: String?) async throws {
         let rig = try await FlowRig.registered()
         rig.service.script(.denied(status, code))
-        _ = await refusal { () async throws(TenonError) in try await rig.identity.rotate() }
+        _ = await refusal { try await rig.identity.rotate() }
         try await rig.expectNotLost()
     }
 
@@ -21,21 +21,17 @@ import Testing
     @Test func w1_allKeysAreAskedAbout() async throws {
         let rig = try await FlowRig.registered()
         rig.service.script(.denied(409, "ROTATION_FAILED"))
-        _ = await refusal { () async throws(TenonError) in try await rig.identity.rotate() }
+        _ = await refusal { try await rig.identity.rotate() }
         let identity = try rig.restarted()
         for _ in 0..<3 {
             let signed = try await identity.sign("POST", path: "/x")
-            _ = await identity.received(
-                status: 401, headers: [("Content-Type", "application/json")],
-                body: Array(#"{"code":"BAD_SIGNATURE"}"#.utf8),
-                for: signed)
+            _ = await identity.received(401, "BAD_SIGNATURE", for: signed)
             rig.time.advance(.seconds(3601))
         }
         #expect(identity.isRegistered)
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
     }
 
-    /// The service lost its last write.
     @Test func w2_aServiceThatForgotTheNewKeyHoldsTheOldOne() async throws {
         let rig = try await FlowRig.registered()
         let before = rig.service.devices
@@ -52,7 +48,7 @@ import Testing
         let keys = rig.vault.keysMade
         rig.vault.clear()
         let identity = try rig.restarted()
-        #expect(await refusal { () async throws(TenonError) in try await identity.rotate() } == .keyInvalidated)
+        #expect(await refusal { try await identity.rotate() } == .keyInvalidated)
         #expect(rig.vault.keysMade == keys)
         rig.vault.bringBack()
         try await identity.register()
@@ -64,14 +60,10 @@ import Testing
     /// A rotation was open when the TPM went away.
     @Test func w22_aTPMThatIsBackFindsTheKeyThatIsHeld() async throws {
         let rig = try await FlowRig.registered()
-        rig.service.script(.answerLost, .answerLost, .answerLost, .answerLost, .answerLost)
-        _ = await refusal { () async throws(TenonError) in try await rig.identity.rotate() }
+        await rig.rotate(.answerLost)
         rig.vault.clear()
         let identity = try rig.restarted()
-        rig.service.change { $0.fates = [] }
-        #expect(
-            await refusal { () async throws(TenonError) in try await identity.sign("GET", path: "/") }
-                == .keyInvalidated)
+        #expect(await identity.code(.sign) == .keyInvalidated)
         rig.vault.bringBack()
         rig.service.change { $0.seen = [] }
         #expect(try await identity.register().status == .alreadyRegistered)

@@ -14,18 +14,15 @@ import Testing
         let rig = state == "reset" ? try await FlowRig.registered() : try FlowRig()
         if state == "reset" { try await rig.identity.reset() }
         rig.vault.fail(.make, TenonError(.tpmMissing, message: "Not here."))
-        #expect(await refusal { () async throws(TenonError) in try await rig.identity.register() } == .tpmMissing)
+        #expect(await refusal { try await rig.identity.register() } == .tpmMissing)
         let name = try rig.record().name
         let bytes = try #require(rig.folder.open().read(name.record, atMost: 1 << 20).value).bytes
         for number: UInt8 in 1...3 {
             let folder = try TemporaryFolder()
             try folder.put(bytes, as: name.record)
-            let identity = try DeviceIdentity(
-                appID: "app", profile: rig.profile, vault: ScriptedVault(ekCertificate: [0x30, number]),
-                transport: rig.service, folder: folder.open(), clock: rig.time.clock)
-            try await identity.register()
+            try await rig.restarted(with: ScriptedVault(ekCertificate: [0x30, number]), on: folder).register()
         }
-        let ids = rig.localIDs.suffix(3)
+        let ids = rig.sent("local_id", to: "/register").suffix(3)
         #expect(ids.count == 3 && Set(ids).count == 3)
     }
 
@@ -35,7 +32,8 @@ import Testing
         rig.service.script(.arrives, .answerLost, .arrives, .answers(400, "INVALID_ATTESTATION"))
         _ = try? await rig.identity.register()
         try await rig.restarted().register()
-        #expect(rig.localIDs.count == 3 && Set(rig.localIDs).count == 1)
+        let ids = rig.sent("local_id", to: "/register")
+        #expect(ids.count == 3 && Set(ids).count == 1)
     }
 
     /// Decision: one-offered-key. A key that was sent is not dropped because a TPM says that it is gone: this is
@@ -48,7 +46,7 @@ import Testing
         rig.vault.clear()
         let identity = try rig.restarted()
         rig.service.change { $0.fates = [] }
-        #expect(await refusal { () async throws(TenonError) in try await identity.register() } == .keyInvalidated)
+        #expect(await refusal { try await identity.register() } == .keyInvalidated)
         #expect(try identity.status() == IdentityStatus(state: .keyInvalid, reason: .tpmCleared))
         #expect(try rig.record().key(.current)?.isOffered == true)
         #expect(try rig.folder.open().attic().names() == [])
@@ -60,7 +58,6 @@ import Testing
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
     }
 
-    /// A key that was never sent may be dropped.
     @Test func aKeyThatWasNotSentIsMadeAnew() async throws {
         let rig = try FlowRig()
         rig.service.change { $0.fates = Array(repeating: .notSent, count: 9) }
@@ -77,21 +74,17 @@ import Testing
     func aRefusalIsOfItsTime(_ isReboot: Bool) async throws {
         let rig = try await FlowRig.registered()
         rig.service.change { $0.devices["device-1"]?.key = "" }
-        func rotate() async throws -> TenonError.Code? {
-            let identity = try rig.restarted()
-            return await refusal { () async throws(TenonError) in try await identity.rotate() }
-        }
-        #expect(try await rotate() == .keyRefused)
-        if isReboot { rig.time.reboot(after: .seconds(7200)) } else { rig.time.advance(.seconds(8 * 86_400)) }
-        #expect(try await rotate() == .keyRefused)
+        #expect(try await rig.restarted().code(.rotate) == .keyRefused)
+        if isReboot { rig.time.reboot(after: .seconds(7200)) } else { rig.time.advance(.seconds(7 * 86_400 + 1)) }
+        #expect(try await rig.restarted().code(.rotate) == .keyRefused)
         #expect(rig.identity.isRegistered)
         // The wall clock does not matter.
         rig.time.setWall(by: .seconds(86_400))
         rig.service.change { $0.skew = -86_400 }
         rig.time.advance(.seconds(3000))
-        #expect(try await rotate() == .keyRefused)
+        #expect(try await rig.restarted().code(.rotate) == .keyRefused)
         rig.time.advance(.seconds(700))
-        #expect(try await rotate() == .keyInvalidated)
+        #expect(try await rig.restarted().code(.rotate) == .keyInvalidated)
         #expect(try rig.identity.status().reason == .superseded)
     }
 
@@ -114,11 +107,13 @@ import Testing
     func w15_aBegunRequestAsksAgain(_ isBlocking: Bool) async throws {
         let rig = try await FlowRig.registered()
         func begun() async throws -> RequestSigner {
-            isBlocking ? try Blocking.request(rig.identity) : try await rig.identity.request("POST", path: "/x")
+            if isBlocking { return try blocking { try rig.identity.request("POST", path: "/x") } }
+            return try await rig.identity.request("POST", path: "/x")
         }
-        func end(_ signer: consuming RequestSigner) async throws(TenonError) -> SignedRequest {
-            if isBlocking { try Blocking.end(signer) } else { try await signer.sign() }
+        func end(_ signer: consuming RequestSigner) async throws -> SignedRequest {
+            if isBlocking { try endBlocking(signer) } else { try await signer.sign() }
         }
+        func endBlocking(_ signer: consuming RequestSigner) throws -> SignedRequest { try signer.sign() }
         let rotated = try await begun()
         try await rig.identity.rotate()
         let signed = try await end(rotated)
@@ -127,24 +122,22 @@ import Testing
         let revoked = try await begun()
         rig.service.change { $0.devices["device-1"]?.isRevoked = true }
         _ = try? await rig.identity.rotate()
-        #expect(await refusal { () async throws(TenonError) in try await end(revoked) } == .deviceRevoked)
+        #expect(await refusal { try await end(revoked) } == .deviceRevoked)
 
         try await rig.identity.reset()
         try await rig.identity.register()
         let reset = try await begun()
         try await rig.restarted().reset()
-        #expect(await refusal { () async throws(TenonError) in try await end(reset) } == .notRegistered)
+        #expect(await refusal { try await end(reset) } == .notRegistered)
     }
 
-    /// W14: nothing of a reset identity can be continued.
     @Test func w14_aResetIdentityIsNotFoundAgain() async throws {
         let rig = try await FlowRig.registered()
         let name = try rig.record().name
         try await rig.identity.reset()
         try rig.folder.put("damaged", as: name.record)
         let identity = try rig.restarted()
-        let code = await refusal { () async throws(TenonError) in try await identity.register() }
-        #expect(code == .recordForm)
+        #expect(await refusal { try await identity.register() } == .recordForm)
         #expect(!identity.isRegistered)
     }
 
@@ -166,21 +159,4 @@ import Testing
         // Keys in use are not there.
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
     }
-}
-
-extension FlowRig {
-    /// The device's local id in each registration.
-    fileprivate var localIDs: [String] {
-        service.seen.filter { ScriptedService.path($0) == "/register" }.compactMap {
-            (try? JSON(parsing: $0.body))?["local_id"]?.string
-        }
-    }
-}
-
-extension Blocking {
-    static func request(_ identity: DeviceIdentity) throws(TenonError) -> RequestSigner {
-        try identity.request("POST", path: "/x")
-    }
-
-    static func end(_ signer: consuming RequestSigner) throws(TenonError) -> SignedRequest { try signer.sign() }
 }

@@ -12,6 +12,18 @@ struct LogRig {
 
     init() throws { folder = try TemporaryFolder() }
 
+    static func registered(rotations: Int = 0) async throws -> LogRig {
+        let rig = try LogRig()
+        try await rig.identity().register()
+        for _ in 0..<rotations { try await rig.identity().rotate() }
+        return rig
+    }
+
+    /// The identifier and the log that the service holds.
+    var held: (prefix: String, log: [KeyEvent]) {
+        get throws { try #require(service.logs.first.map { ($0.key, $0.value) }) }
+    }
+
     /// - Parameter transport: the way to the service; nil for none but its own.
     func identity(
         _ calls: SystemCalls = SystemCalls(), through transport: (any Transport)? = nil
@@ -33,12 +45,23 @@ struct LogRig {
 
     /// The device and the service say the same, and no number has two events.
     func expectAgreement(events: Int, _ place: String = "") throws {
-        let record = try record()
-        let log = try #require(record.deviceID.flatMap { service.logs[$0] }, "\(place)")
-        #expect(log.count == events && record.logTail?.sequence == Int64(events - 1), "\(place)")
-        #expect(try store.log().value == log.map { $0.bytes + Array($0.attachment.utf8) }, "\(place)")
-        #expect(record.state == .registered && record.journal == nil && record.keys.count == 2, "\(place)")
+        #expect(try service.expectAgreement(with: store, place) == events, "\(place)")
         #expect(service.numbersWithTwoEvents == 0 && service.logs.count == 1, "\(place)")
+    }
+}
+
+extension LogService {
+    /// The record, the log beside it, and what the service holds say the same.
+    ///
+    /// - Returns: how many events they have.
+    @discardableResult
+    func expectAgreement(with store: RecordStore, _ place: String) throws -> Int {
+        let record = try #require(store.read().value, "\(place)")
+        let log = try #require(record.deviceID.flatMap { logs[$0] }, "\(place)")
+        #expect(record.state == .registered && record.journal == nil && record.keys.count == 2, "\(place)")
+        #expect(record.logTail?.sequence == Int64(log.count - 1), "\(place)")
+        #expect(store.log().value ?? [] == log.map { $0.bytes + Array($0.attachment.utf8) }, "\(place)")
+        return log.count
     }
 }
 

@@ -20,23 +20,15 @@ import Testing
         return (rig, log)
     }
 
-    enum Operation: String, CaseIterable { case rotate, maintain, resolve }
-
-    private func perform(_ operation: Operation, _ identity: DeviceIdentity) async throws(TenonError) {
-        switch operation {
-        case .rotate: try await identity.rotate()
-        case .maintain: try await identity.maintain()
-        case .resolve: try await identity.resolve()
-        }
-    }
+    static let verbs: [Verb] = [.rotate, .maintain, .resolve]
 
     /// After its backup was restored the service has each event again, with the signature that it had.
-    @Test(arguments: Operation.allCases, 1...5)
-    func theLastEventsAreSentAgain(_ operation: Operation, _ count: Int) async throws {
+    @Test(arguments: verbs, 1...5)
+    func theLastEventsAreSentAgain(_ verb: Verb, _ count: Int) async throws {
         let (rig, log) = try await restored(5, keeping: count)
-        try await perform(operation, rig.identity())
-        let events = operation == .rotate ? 7 : 6
-        try rig.expectAgreement(events: events, "\(operation), \(count) events kept")
+        #expect(try await rig.identity().code(verb) == nil)
+        let events = verb == .rotate ? 7 : 6
+        try rig.expectAgreement(events: events, "\(verb), \(count) events kept")
         #expect(rig.service.logs.values.first?.prefix(6) == log[...])
         #expect(rig.service.refused == 0)
         // Nothing is left to do.
@@ -45,7 +37,6 @@ import Testing
         #expect(rig.service.exchanges == 1)
     }
 
-    /// A long log comes in several messages.
     @Test func aLongLogIsSentInParts() async throws {
         let (rig, log) = try await restored(70, keeping: 2)
         try await rig.identity().maintain()
@@ -84,14 +75,13 @@ import Testing
     }
 
     /// A service that takes what it is sent and keeps nothing gets the log once a call, and no new event.
-    @Test(arguments: Operation.allCases) func aServiceThatForgetsAgain(_ operation: Operation) async throws {
+    @Test(arguments: verbs) func aServiceThatForgetsAgain(_ verb: Verb) async throws {
         let (rig, _) = try await restored(3, keeping: 2)
         let prefix = try #require(rig.service.logs.keys.first)
         let sent = rig.service.events
         let forgetful = ForgetfulService(rig.service, keeping: 2, of: prefix)
         let device = try rig.identity(through: forgetful)
-        let code = await refusal { () async throws(TenonError) in try await perform(operation, device) }
-        #expect(code == .serviceAnswer)
+        #expect(await device.code(verb) == .serviceAnswer)
         #expect(rig.service.events == sent && rig.service.exchanges < 12)
         let record = try rig.record()
         #expect(record.state == .registered && record.journal == nil)
@@ -105,25 +95,21 @@ import Testing
         let forged = KeyEvent(bytes: other.log[1].bytes, attachment: log[1].attachment)
         for shown in [[log[0], forged], other.log, [log[1]], [], [log[0], log[0]]] {
             rig.service.change { $0.logs[prefix] = shown }
-            let device = try rig.identity()
-            let code = await refusal { () async throws(TenonError) in try await device.rotate() }
-            #expect(code == .serviceAnswer)
+            #expect(await refusal { try await rig.identity().rotate() } == .serviceAnswer)
             #expect(rig.service.messages == messages && rig.service.logs[prefix] == shown)
             #expect(try rig.record().journal == nil)
         }
     }
 
-    /// A log on disk that is not whole is sent to nobody.
     @Test func aDamagedLogIsNotSent() async throws {
         let (rig, _) = try await restored(3, keeping: 2)
         let name = try rig.store.name.log
         let file = try #require(rig.folder.open().read(name, atMost: 1 << 20).value)
         let messages = rig.service.messages
         try rig.folder.put(Array(file.bytes.dropLast(200)), as: name)
-        for operation in Operation.allCases {
+        for verb in Self.verbs {
             let device = try rig.identity()
-            let code = await refusal { () async throws(TenonError) in try await perform(operation, device) }
-            #expect(code == .serviceAnswer, "\(operation)")
+            #expect(await device.code(verb) == .serviceAnswer, "\(verb)")
         }
         #expect(rig.service.messages == messages)
     }

@@ -27,7 +27,7 @@ import Testing
             ])
         rig.service.script(
             .answers(503, nil), .answers(503, nil), .answers(503, nil), .answers(503, nil), .answers(503, nil))
-        _ = await refusal { () async throws(TenonError) in try await identity.rotate() }
+        _ = await refusal { try await identity.rotate() }
         #expect(log.lines.last?.hasPrefix("rotate ended with TENON_ERROR_") == true)
     }
 
@@ -38,7 +38,7 @@ import Testing
         rig.service.script(.answerLost)
         try await identity.register()
         rig.service.script(.answerLost, .answerLost)
-        _ = await refusal { () async throws(TenonError) in try await identity.rotate() }
+        _ = await refusal { try await identity.rotate() }
         try await rig.expectNotLost(identity)
         let record = try rig.record()
         let signed = try await identity.sign("POST", path: "/v1/x", body: [1])

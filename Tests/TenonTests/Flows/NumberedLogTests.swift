@@ -14,15 +14,14 @@ import Testing
         var hasFailed = true
         while hasFailed {
             number += 1
-            let rig = try LogRig()
-            if isRotation { try await rig.identity().register() }
+            let rig = isRotation ? try await LogRig.registered() : try LogRig()
             let plan = CallPlan(.errno(EIO), at: number, onward: isForGood)
             let cut = try rig.identity(plan.calls)
             if isRotation { _ = try? await cut.rotate() } else { _ = try? await cut.register() }
             hasFailed = plan.made.count >= number
             try await rig.identity().register()
             try await rig.identity().rotate()
-            let events = try #require(rig.service.logs.values.first).count
+            let events = try rig.held.log.count
             #expect(events == 2 || isRotation && events == 3, "call \(number)")
             try rig.expectAgreement(events: events, "call \(number)")
         }
@@ -48,7 +47,7 @@ import Testing
             rig.service.deliverLate()
             try await rig.identity().register()
             try await rig.identity().maintain()
-            let events = try #require(rig.service.logs.values.first).count
+            let events = try rig.held.log.count
             try await rig.identity().rotate()
             try rig.expectAgreement(events: events + 1, "\(place)")
         }
@@ -67,18 +66,14 @@ import Testing
     /// A log that is lost or damaged comes back from the service, and is never taken from it unchecked.
     @Test(arguments: damages.indices)
     func aDamagedLogIsMended(_ index: Int) async throws {
-        let rig = try LogRig()
-        try await rig.identity().register()
-        for _ in 0..<3 { try await rig.identity().rotate() }
+        let rig = try await LogRig.registered(rotations: 3)
         let name = try rig.store.name.log
         let file = try #require(rig.folder.open().read(name, atMost: 1 << 20).value)
         unlink(rig.folder[name])
         if let damaged = Self.damages[index](file.bytes) { try rig.folder.put(damaged, as: name) }
         // A service that lies does not mend it.
         rig.service.change { $0.fates = [.answers(200, nil)] }
-        let device = try rig.identity()
-        let code = await refusal { () async throws(TenonError) in try await device.maintain() }
-        #expect(code == .serviceAnswer)
+        #expect(await refusal { try await rig.identity().maintain() } == .serviceAnswer)
         rig.service.change { $0.fates = [] }
         try await rig.identity().maintain()
         try await rig.identity().rotate()
@@ -88,14 +83,11 @@ import Testing
 
     /// What a service shows in the place of a lost log is checked as a whole.
     @Test func aServiceThatLiesInTheMiddle() async throws {
-        let rig = try LogRig()
-        let prefix = try await rig.identity().register().deviceID
-        for _ in 0..<3 { try await rig.identity().rotate() }
-        let honest = try #require(rig.service.logs[prefix])
+        let rig = try await LogRig.registered(rotations: 3)
+        let (prefix, honest) = try rig.held
         unlink(rig.folder[try rig.store.name.log])
         rig.service.change { $0.logs[prefix]?[1] = KeyEvent(bytes: honest[1].bytes, attachment: honest[0].attachment) }
-        let device = try rig.identity()
-        #expect(await refusal { () async throws(TenonError) in try await device.maintain() } == .serviceAnswer)
+        #expect(await refusal { try await rig.identity().maintain() } == .serviceAnswer)
         #expect(try rig.store.log().isAbsent)
         rig.service.change { $0.logs[prefix] = honest }
         try await rig.identity().maintain()
@@ -104,20 +96,15 @@ import Testing
 
     /// Only events that prove themselves show that a state is old.
     @Test func aServiceThatLiesAboutTheEnd() async throws {
-        let rig = try LogRig()
-        let prefix = try await rig.identity().register().deviceID
-        try await rig.identity().rotate()
+        let rig = try await LogRig.registered(rotations: 1)
         let honest = rig.service.logs
-        var forged = try #require(honest[prefix])
+        let prefix = try rig.held.prefix
+        var forged = try rig.held.log
         forged.append(KeyEvent(bytes: forged[1].bytes, attachment: forged[0].attachment))
-        let other = try LogRig()
-        try await other.identity().register()
-        try await other.identity().rotate()
-        let foreign = try #require(other.service.logs.values.first)
+        let foreign = try await LogRig.registered(rotations: 1).held.log
         for logs in [[prefix: forged], [:], [prefix: foreign], [prefix: Array(foreign.prefix(1))]] {
             rig.service.change { $0.logs = logs }
-            let device = try rig.identity()
-            let code = await refusal { () async throws(TenonError) in try await device.rotate() }
+            let code = await refusal { try await rig.identity().rotate() }
             #expect(code == .serviceAnswer || code == .serviceRefused)
             #expect(try rig.record().state == .registered && rig.record().journal == nil)
         }
@@ -129,16 +116,14 @@ import Testing
     /// The record is an older one, and its log is not. Not even a service that lost the last event gets another one with
     /// its number.
     @Test func aLogIsNewerThanItsRecord() async throws {
-        let rig = try LogRig()
-        let prefix = try await rig.identity().register().deviceID
+        let rig = try await LogRig.registered()
         let older = try rig.store.files()
         try await rig.identity().rotate()
-        let (newer, honest) = (try rig.store.files(), try #require(rig.service.logs[prefix]))
+        let (newer, (prefix, honest)) = (try rig.store.files(), try rig.held)
         let log = try rig.store.name.log
         for (name, bytes) in older where name != log { try rig.folder.put(bytes, as: name) }
         rig.service.change { $0.logs[prefix] = Array(honest.prefix(1)) }
-        let device = try rig.identity()
-        #expect(await refusal { () async throws(TenonError) in try await device.rotate() } == .stateUnresolved)
+        #expect(await refusal { try await rig.identity().rotate() } == .stateUnresolved)
         #expect(rig.service.numbersWithTwoEvents == 0)
         for (name, bytes) in newer { try rig.folder.put(bytes, as: name) }
         try await rig.identity().rotate()
@@ -149,8 +134,7 @@ import Testing
     /// The service holds another event with the number of the one that is under way, and this device's own key signed
     /// it: another copy of the state did. Nothing more is signed.
     @Test func anotherCopyWasFaster() async throws {
-        let rig = try LogRig()
-        try await rig.identity().register()
+        let rig = try await LogRig.registered()
         let state = try rig.store.files()
         rig.service.change { $0.fates = [.arrives] + Array(repeating: .requestLost, count: 5) }
         _ = try? await rig.identity().rotate()
@@ -162,16 +146,13 @@ import Testing
             appID: "app", profile: Auths(baseURL: "https://log.example", appID: "app"), vault: rig.vault,
             transport: rig.service, folder: copy.open(), clock: rig.service.time.clock
         ).rotate()
-        let device = try rig.identity()
-        let code = await refusal { () async throws(TenonError) in try await device.rotate() }
-        #expect(code == .keyInvalidated)
+        #expect(await refusal { try await rig.identity().rotate() } == .keyInvalidated)
         #expect(try rig.record().cause == .superseded)
         #expect(rig.service.logs.values.first?.count == 2)
     }
 
     @Test func aKeyGetsAYearOld() async throws {
-        let rig = try LogRig()
-        try await rig.identity().register()
+        let rig = try await LogRig.registered()
         rig.service.time.advance(.seconds(355 * 86_400))
         try await rig.identity().maintain()
         #expect(rig.service.logs.values.first?.count == 1)
@@ -184,11 +165,10 @@ import Testing
     @Test func onlyPlainDataIsSigned() async throws {
         let rig = try LogRig()
         let identity = try rig.identity()
-        #expect(await refusal { () async throws(TenonError) in try await identity.signPlain([1]) } == .notRegistered)
+        #expect(await refusal { try await identity.signPlain([1]) } == .notRegistered)
         try await identity.register()
         for text in ["{\"v\":\"KERI10JSON\"}", "{}", "a\0b", "POST\n/x"] {
-            let code = await refusal { () async throws(TenonError) in try await identity.signPlain(Array(text.utf8)) }
-            #expect(code == .dataIsMessage, "\(text)")
+            #expect(await refusal { try await identity.signPlain(Array(text.utf8)) } == .dataIsMessage, "\(text)")
         }
         #expect(try await identity.signPlain(Array("hello".utf8)).isLowS)
         let value = try await identity.presentation(audience: "https://log.example", nonce: Array(0..<32))

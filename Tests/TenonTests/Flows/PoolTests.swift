@@ -23,27 +23,19 @@ import Testing
     }
 
     private struct Rig {
-        let folder: TemporaryFolder
-        let service: ScriptedService
-        let vault = ScriptedVault(.tokens)
-        let watch = Watch()
+        let flow: FlowRig
+        let watch: Watch
         let identity: DeviceIdentity
 
         init() throws {
-            folder = try TemporaryFolder()
-            let (time, watch) = (FlowTime(), watch)
-            service = ScriptedService(time)
-            service.change { $0.takesTokens = true }
-            vault.onBlocking { watch.look() }
+            (flow, watch) = (try FlowRig({ _ in }, .tokens), Watch())
+            flow.vault.onBlocking { [watch] in watch.look() }
             let calls = SystemCalls(
-                hook: { _, _ in
+                hook: { [watch] _, _ in
                     watch.look()
                     return nil
-                }, look: { watch.look() })
-            let opened = try folder.open(calls)
-            identity = try DeviceIdentity(
-                appID: "app", profile: PlainProfile(), vault: vault, transport: service, folder: opened,
-                clock: time.clock)
+                }, look: { [watch] in watch.look() })
+            identity = try flow.restarted(calls)
         }
 
         /// Runs a body, and checks that it used the disk and that no task blocked.
@@ -67,24 +59,21 @@ import Testing
         try await rig.expectFree("rotate") { try await $0.rotate() }
         try await rig.expectFree("maintain") { try await $0.maintain() }
         try await rig.expectFree("a lost answer") { identity in
-            rig.service.script(.answerLost, .answerLost, .answerLost, .answerLost, .answerLost)
-            _ = await refusal { () async throws(TenonError) in try await identity.rotate() }
+            rig.flow.service.script(.answerLost, .answerLost, .answerLost, .answerLost, .answerLost)
+            _ = await identity.code(.rotate)
         }
         try await rig.expectFree("an answer") { identity in
             let signed = try await identity.sign("POST", path: "/v1/x")
-            _ = await identity.received(
-                status: 401, headers: [("Content-Type", "application/json")],
-                body: Array(#"{"code":"BAD_SIGNATURE"}"#.utf8), for: signed)
+            _ = await identity.received(401, "BAD_SIGNATURE", for: signed)
         }
         try await rig.expectFree("a key that is gone") { identity in
-            rig.vault.clear()
-            _ = await refusal { () async throws(TenonError) in try await identity.register() }
-            _ = await refusal { () async throws(TenonError) in try await identity.sign("POST", path: "/v1/x") }
+            rig.flow.vault.clear()
+            _ = await identity.code(.register)
+            _ = await identity.code(.sign)
         }
         try await rig.expectFree("reset") { try await $0.reset() }
     }
 
-    /// A blocking call within a task is noticed.
     @Test func whoBlocksIsSeen() async throws {
         let rig = try Rig()
         try await rig.identity.register()

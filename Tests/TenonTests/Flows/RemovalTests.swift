@@ -7,25 +7,6 @@ import Testing
 
 /// A service that demands that keys are removed when an identity ends, and not set aside (decision: removed-keys).
 @Suite struct RemovalTests {
-    /// The calls that change something on disk fail from this one on, as if the process had been killed there.
-    private final class Disk: Sendable {
-        private let state: Mutex<(left: Int, used: Int)>
-
-        init(_ count: Int) { state = Mutex((count, 0)) }
-
-        var calls: SystemCalls {
-            SystemCalls { _, _ in
-                self.state.withLock { state in
-                    state.left -= 1
-                    state.used += 1
-                    return state.left < 0 ? .errno(EIO) : nil
-                }
-            }
-        }
-
-        var count: Int { state.withLock { $0.used } }
-    }
-
     /// An identity with everything that can be left of one: a previous record, a key in the attic, and results.
     private func rig() async throws -> FlowRig {
         let rig = try await FlowRig.registered { $0.removesKeys = true }
@@ -40,31 +21,28 @@ import Testing
         return try folder.names().filter { $0 != "attic" && !$0.hasSuffix(".lock") } + folder.attic().names()
     }
 
-    @Test func aResetLeavesNothing() async throws {
+    @Test(arguments: [false, true])
+    func aResetLeavesNothing(_ isBlocking: Bool) async throws {
         let rig = try await rig()
         #expect(try rig.identity.results() == Array("results".utf8))
         #expect(try files(rig).count > 4)
-        try await rig.identity.reset()
+        if isBlocking { try rig.identity.reset(waitingAtMost: .seconds(1)) } else { try await rig.identity.reset() }
         #expect(try files(rig).isEmpty)
         #expect(try rig.identity.results() == nil)
         #expect(try await rig.restarted().register().status == .registered)
     }
 
-    @Test func aResetThatBlocksLeavesNothing() async throws {
-        let rig = try await rig()
-        try rig.identity.reset(waitingAtMost: .seconds(1))
-        #expect(try files(rig).isEmpty)
-    }
-
     @Test func aCutAtEachCallIsFinishedByWhateverComesNext() async throws {
-        let whole = Disk(.max)
+        let whole = CallPlan()
         let counted = try await rig()
         try await counted.restarted(whole.calls).reset()
-        #expect(whole.count > 8)
-        for cut in 0...whole.count {
+        #expect(whole.made.count > 8)
+        for cut in 1...whole.made.count + 1 {
             let rig = try await rig()
             let old = try Set(rig.record().keys.map(\.facts.pem))
-            if let identity = try? rig.restarted(Disk(cut).calls) { _ = try? await identity.reset() }
+            // As if the process had been killed there.
+            let disk = CallPlan(.errno(EIO), at: cut, onward: true)
+            if let identity = try? rig.restarted(disk.calls) { _ = try? await identity.reset() }
             // Either nothing was removed, or the next call removes the rest and begins another identity.
             let next = try rig.restarted()
             let status = try await next.register().status
@@ -97,7 +75,7 @@ import Testing
     @Test func itIsReplacedOnceACall() async throws {
         let rig = try rig()
         rig.service.change { $0.fates = [.answers(403, "NO")] }
-        #expect(await refusal { () async throws(TenonError) in try await rig.identity.register() } != nil)
+        #expect(await refusal { try await rig.identity.register() } != nil)
         #expect(rig.vault.keysMade == 1)
         // Tried twice within one call: the key of the first try is used.
         rig.service.change { $0.fates = [.notSent] }
@@ -111,7 +89,7 @@ import Testing
     @Test func oneThatWasSentIsNot() async throws {
         let rig = try rig()
         rig.service.change { $0.fates = [.arrives] + Array(repeating: .answerLost, count: 9) }
-        #expect(await refusal { () async throws(TenonError) in try await rig.identity.register() } != nil)
+        #expect(await refusal { try await rig.identity.register() } != nil)
         rig.service.change { $0.fates = [] }
         try await rig.restarted().register()
         #expect(rig.vault.keysMade == 1)
@@ -123,10 +101,7 @@ import Testing
 @Suite struct ServiceUseTests {
     @Test func onlyARegisteredDeviceHasCalls() async throws {
         let rig = try FlowRig()
-        #expect(
-            await refusal { () async throws(TenonError) in
-                try await rig.identity.use { use throws(TenonError) in use.time }
-            } == .notRegistered)
+        #expect(await refusal { try await rig.identity.use { use throws(TenonError) in use.time } } == .notRegistered)
         try await rig.identity.register()
         #expect(try await rig.identity.use { use throws(TenonError) in use.device.deviceID } == rig.identity.deviceID)
     }
@@ -150,14 +125,14 @@ import Testing
         asked.withLock { $0 = 0 }
         #expect(try await revoke([true, true]))
         #expect(try rig.restarted().status().reason == .revoked)
-        #expect(await refusal { () async throws(TenonError) in try await revoke([true, true]) } == .deviceRevoked)
+        #expect(await refusal { try await revoke([true, true]) } == .deviceRevoked)
     }
 
     @Test func aLostKeyEndsTheIdentity() async throws {
         let rig = try await FlowRig.registered()
         rig.vault.clear()
         #expect(
-            await refusal { () async throws(TenonError) in
+            await refusal {
                 try await rig.identity.use { use throws(TenonError) in
                     try await use.signature(for: .clientData(Array("{}".utf8)))
                 }

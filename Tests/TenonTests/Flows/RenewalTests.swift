@@ -69,9 +69,7 @@ import Testing
     @Test(arguments: [ScriptedService.Fate.answerLost, .requestLost])
     func aReportIsNotAnsweredByAKeyOfBefore(_ fate: ScriptedService.Fate) async throws {
         let rig = try await FlowRig.registered()
-        rig.service.change { $0.fates = Array(repeating: fate, count: 5) }
-        _ = try? await rig.identity.rotate()
-        rig.service.change { $0.fates = [] }
+        await rig.rotate(fate)
         try await rig.restarted().reportCompromise()
         let record = try rig.record()
         #expect(record.key(.current)?.generation == 3 && !record.isCompromised && record.reason == nil)
@@ -83,8 +81,7 @@ import Testing
     @Test func aReportIsKeptUntilTheKeyWasChanged() async throws {
         let rig = try await FlowRig.registered()
         rig.service.change { $0.fates = Array(repeating: .notSent, count: 99) }
-        #expect(
-            await refusal { () async throws(TenonError) in try await rig.identity.reportCompromise() } == .httpConnect)
+        #expect(await refusal { try await rig.identity.reportCompromise() } == .httpConnect)
         rig.service.change { $0.fates = [] }
         #expect(try rig.record().isCompromised)
         #expect(try #require(try rig.restarted().rotationDue()) <= rig.time.seconds)
@@ -100,8 +97,7 @@ import Testing
     @Test func aReportOutlivesATPMThatIsBusy() async throws {
         let rig = try await FlowRig.registered()
         rig.vault.fail(.make, TenonError(.tpmBusy, message: "Not now."))
-        #expect(
-            await refusal { () async throws(TenonError) in try await rig.identity.reportCompromise() } == .tpmBusy)
+        #expect(await refusal { try await rig.identity.reportCompromise() } == .tpmBusy)
         #expect(try rig.record().isCompromised)
         rig.vault.fail(.make, nil)
         // The reported change is due, although the clock was set back to before the registration.
@@ -117,9 +113,7 @@ import Testing
 
     @Test func whoIsNotRegisteredReportsNothing() async throws {
         let rig = try FlowRig()
-        #expect(
-            await refusal { () async throws(TenonError) in try await rig.identity.reportCompromise() }
-                == .notRegistered)
+        #expect(await refusal { try await rig.identity.reportCompromise() } == .notRegistered)
         #expect(rig.service.paths == [])
     }
 }

@@ -9,6 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct RequestLineTests {
     /// A registered device whose service takes version 2, and the gate before its key.
     struct Rig {
+        typealias Outcome = Result<SignedRequest, TenonError>
+        typealias Signing = Task<Outcome, Never>
+
         let flow: FlowRig
         let gate = SigningGate()
         let identity: DeviceIdentity
@@ -32,7 +35,7 @@ import Testing
             }
         }
 
-        func start(_ number: Int) -> Task<Result<SignedRequest, TenonError>, Never> {
+        func start(_ number: Int) -> Signing {
             let identity = identity
             return Task {
                 do throws(TenonError) {
@@ -44,7 +47,7 @@ import Testing
         }
 
         /// Starts a request that has the key, and others that wait for it, one behind the other.
-        func started(_ waiting: Int) async -> [Task<Result<SignedRequest, TenonError>, Never>] {
+        func started(_ waiting: Int) async -> [Signing] {
             gate.close()
             let first = start(0)
             while gate.held == 0 { await Task.yield() }
@@ -56,21 +59,30 @@ import Testing
             return tasks
         }
 
+        static func started(_ waiting: Int, _ batchMax: Int64 = 1024) async throws -> (Rig, [Signing]) {
+            let rig = try await Rig(batchMax)
+            return (rig, await rig.started(waiting))
+        }
+
+        /// Lets all go on, which are signed by commands of these sizes.
+        func open(_ tasks: [Signing], _ sizes: [Int]) async throws {
+            gate.open()
+            try await expectSigned(tasks)
+            #expect(gate.sizes == sizes)
+        }
+
         /// The same with threads that wait. Gives what comes of them, in any order.
-        func startedThreads(_ waiting: Int) async throws -> (
-            first: Task<Result<SignedRequest, TenonError>, Never>,
-            others: AsyncStream<Result<SignedRequest, TenonError>>
-        ) {
+        func startedThreads(_ waiting: Int) async throws -> (first: Signing, others: AsyncStream<Outcome>) {
             gate.close()
             let first = start(0)
             while gate.held == 0 { await Task.yield() }
-            let (others, end) = AsyncStream.makeStream(of: Result<SignedRequest, TenonError>.self)
+            let (others, end) = AsyncStream.makeStream(of: Outcome.self)
             for number in 1...waiting {
                 try BlockingThread.start { [identity] in
-                    let result = Result { () throws(TenonError) in
-                        try Blocking.sign(identity, "POST", "/v1/x", [UInt8(number)])
-                    }
-                    end.yield(result)
+                    end.yield(
+                        Result { () throws(TenonError) in
+                            try identity.sign("POST", path: "/v1/x", body: [UInt8(number)])
+                        })
                 }
             }
             while identity.waitingRequests < waiting { await Task.yield() }
@@ -78,19 +90,25 @@ import Testing
         }
 
         /// Starts requests that come together.
-        func startTogether(
-            _ parts: [RequestParts]
-        ) -> Task<[Result<SignedRequest, TenonError>], Never> {
+        func startTogether(_ parts: [RequestParts]) -> Task<[Outcome], Never> {
             Task { [identity] in await identity.sign(parts.map { ($0, [1]) }) }
         }
 
-        func expectSigned(_ tasks: [Task<Result<SignedRequest, TenonError>, Never>]) async throws {
-            var results: [Result<SignedRequest, TenonError>] = []
+        /// Starts so many, which wait behind the others.
+        func join(_ count: Int) async -> Task<[Outcome], Never> {
+            let waiting = identity.waitingRequests
+            let together = startTogether(Array(repeating: parts, count: count))
+            while identity.waitingRequests < waiting + count { await Task.yield() }
+            return together
+        }
+
+        func expectSigned(_ tasks: [Signing]) async throws {
+            var results: [Outcome] = []
             for task in tasks { results.append(await task.value) }
             try expectSigned(results)
         }
 
-        func expectSigned(_ results: [Result<SignedRequest, TenonError>]) throws {
+        func expectSigned(_ results: [Outcome]) throws {
             let key = try key
             var nonces: Set<String> = []
             for result in results {
@@ -108,35 +126,22 @@ import Testing
         #expect(rig.gate.sizes == [0, 0, 0])
     }
 
-    @Test func whatWaitsSharesTheNextCommand() async throws {
-        let rig = try await Rig()
-        let tasks = await rig.started(499)
-        rig.gate.open()
-        try await rig.expectSigned(tasks)
-        #expect(rig.gate.sizes == [0, 499])
+    @Test(arguments: [(499, 1024, [0, 499]), (20, 8, [0, 8, 8, 4])] as [(Int, Int64, [Int])])
+    func whatWaitsSharesTheNextCommands(_ waiting: Int, _ batchMax: Int64, _ sizes: [Int]) async throws {
+        let (rig, tasks) = try await Rig.started(waiting, batchMax)
+        try await rig.open(tasks, sizes)
         try await rig.expectSigned([rig.start(0)])
-        #expect(rig.gate.sizes == [0, 499, 0])
-    }
-
-    @Test func aBatchHasItsLargestSize() async throws {
-        let rig = try await Rig(8)
-        let tasks = await rig.started(20)
-        rig.gate.open()
-        try await rig.expectSigned(tasks)
-        #expect(rig.gate.sizes == [0, 8, 8, 4])
+        #expect(rig.gate.sizes == sizes + [0])
     }
 
     /// What comes while a batch waits for its turn still belongs to it.
     @Test func membersAreSettledWhenTheTurnComes() async throws {
-        let rig = try await Rig()
-        var tasks = await rig.started(3)
+        let (rig, first) = try await Rig.started(3)
         rig.gate.passOne()
         while rig.gate.held == 0 { await Task.yield() }
-        tasks += (4...6).map(rig.start)
+        let tasks = first + (4...6).map(rig.start)
         while rig.identity.waitingRequests < 6 { await Task.yield() }
-        rig.gate.open()
-        try await rig.expectSigned(tasks)
-        #expect(rig.gate.sizes == [0, 6])
+        try await rig.open(tasks, [0, 6])
     }
 
     @Test func blockedThreadsShareToo() async throws {
@@ -165,10 +170,8 @@ import Testing
     }
 
     @Test func whatComesTogetherJoinsTheLine() async throws {
-        let rig = try await Rig(8)
-        let tasks = await rig.started(2)
-        let together = rig.startTogether(Array(repeating: Self.parts, count: 12))
-        while rig.identity.waitingRequests < 14 { await Task.yield() }
+        let (rig, tasks) = try await Rig.started(2, 8)
+        let together = await rig.join(12)
         rig.gate.open()
         try await rig.expectSigned(tasks)
         try rig.expectSigned(await together.value)
@@ -190,23 +193,17 @@ import Testing
     }
 
     @Test func whatCameTogetherIsCancelled() async throws {
-        let rig = try await Rig()
-        let tasks = await rig.started(1)
-        let together = rig.startTogether(Array(repeating: Self.parts, count: 5))
-        while rig.identity.waitingRequests < 6 { await Task.yield() }
+        let (rig, tasks) = try await Rig.started(1)
+        let together = await rig.join(5)
         together.cancel()
         #expect(await together.value.map(\.code) == Array(repeating: .cancelled, count: 5))
         #expect(rig.identity.waitingRequests == 1)
-        rig.gate.open()
-        try await rig.expectSigned(tasks)
-        #expect(rig.gate.sizes == [0, 1])
+        try await rig.open(tasks, [0, 1])
     }
 
     @Test func theKeyChangesBeforeTheirTurn() async throws {
-        let rig = try await Rig()
-        let tasks = await rig.started(1)
-        let together = rig.startTogether(Array(repeating: Self.parts, count: 5))
-        while rig.identity.waitingRequests < 6 { await Task.yield() }
+        let (rig, tasks) = try await Rig.started(1)
+        let together = await rig.join(5)
         try await rig.identity.rotate()
         rig.gate.open()
         _ = try await tasks[0].value.get()
@@ -226,37 +223,30 @@ import Testing
     // MARK: Faults
 
     @Test func aRequestLeavesTheLine() async throws {
-        let rig = try await Rig()
-        let tasks = await rig.started(6)
+        let (rig, tasks) = try await Rig.started(6)
         for task in tasks[2...3] { task.cancel() }
         for task in tasks[2...3] { #expect(await task.value.code == .cancelled) }
         #expect(rig.identity.waitingRequests == 4)
-        rig.gate.open()
-        try await rig.expectSigned(tasks[..<2] + Array(tasks[4...]))
-        #expect(rig.gate.sizes == [0, 4])
+        try await rig.open(tasks[..<2] + Array(tasks[4...]), [0, 4])
     }
 
     /// The handler of its task finds nothing in the line yet.
     @Test func aRequestIsCancelledBeforeItWaits() async throws {
-        let rig = try await Rig()
-        let tasks = await rig.started(1)
+        let (rig, tasks) = try await Rig.started(1)
         let signer = try await rig.identity.signer()
         let request = try UnsignedRequest(Self.parts, [1], for: signer)
         let cancelled = Task { [identity = rig.identity] () async -> TenonError.Code? in
             withUnsafeCurrentTask { $0?.cancel() }
-            return await refusal { () async throws(TenonError) in try await identity.sign(request, by: signer) }
+            return await refusal { try await identity.sign(request, by: signer) }
         }
         #expect(await cancelled.value == .cancelled)
         #expect(rig.identity.waitingRequests == 1)
-        rig.gate.open()
-        try await rig.expectSigned(tasks)
-        #expect(rig.gate.sizes == [0, 1])
+        try await rig.open(tasks, [0, 1])
     }
 
     /// Its leaf stays in the tree, so that the others are signed all the same.
     @Test func aRequestLeavesAfterItsBatchWasTaken() async throws {
-        let rig = try await Rig()
-        let tasks = await rig.started(3)
+        let (rig, tasks) = try await Rig.started(3)
         let taken = SigningPause()
         rig.gate.afterTaking { taken.pause() }
         rig.gate.open()
@@ -267,17 +257,13 @@ import Testing
         taken.end()
         try await rig.expectSigned([tasks[0], tasks[1], tasks[3]])
         #expect(rig.gate.sizes == [0, 3])
-        let size = try await Version2(tasks[3].value.get().asSent)?.size
-        #expect(size == 3)
+        #expect(try await Version2(tasks[3].value.get().asSent)?.size == 3)
     }
 
     @Test func aFullLineRefuses() async throws {
-        let rig = try await Rig(2)
-        let tasks = await rig.started(8)
+        let (rig, tasks) = try await Rig.started(8, 2)
         #expect(await rig.start(9).value.code == .batchFull)
-        rig.gate.open()
-        try await rig.expectSigned(tasks)
-        #expect(rig.gate.sizes == [0, 2, 2, 2, 2])
+        try await rig.open(tasks, [0, 2, 2, 2, 2])
     }
 
     @Test func aDeadlinePasses() async throws {
@@ -289,15 +275,12 @@ import Testing
         while rig.gate.held == 0 { await Task.yield() }
         #expect(await rig.start(1).value.code == .deadline)
         #expect(rig.identity.waitingRequests == 0)
-        rig.gate.open()
-        try await rig.expectSigned([first])
-        #expect(rig.gate.sizes == [0])
+        try await rig.open([first], [0])
     }
 
     /// All members are told what the key says, and those that come later get a command of their own.
     @Test func aBatchFails() async throws {
-        let rig = try await Rig(4)
-        let tasks = await rig.started(6)
+        let (rig, tasks) = try await Rig.started(6, 4)
         rig.gate.passOne()
         _ = await tasks[0].value
         rig.gate.fail(TenonError(.tpmBusy, message: "Not now."))
@@ -309,8 +292,7 @@ import Testing
     }
 
     @Test func aRequestAloneFails() async throws {
-        let rig = try await Rig()
-        let tasks = await rig.started(2)
+        let (rig, tasks) = try await Rig.started(2)
         rig.gate.fail(TenonError(.tpmMissing, message: "Not there."))
         rig.gate.open()
         #expect(await tasks[0].value.code == .tpmMissing)
@@ -321,8 +303,7 @@ import Testing
     /// The TPM is cleared in the middle of a batch: everybody is told, also those that still wait.
     @Test(arguments: [false, true])
     func aKeyIsGone(_ isAlone: Bool) async throws {
-        let rig = try await Rig(2)
-        let tasks = await rig.started(5)
+        let (rig, tasks) = try await Rig.started(5, 2)
         if !isAlone {
             rig.gate.passOne()
             _ = try await tasks[0].value.get()
@@ -354,14 +335,11 @@ import Testing
         try await rig.identity.rotate()
         rig.gate.open()
         _ = try await first.value.get()
-        var results: [Result<SignedRequest, TenonError>] = []
-        for await result in others.prefix(4) { results.append(result) }
-        try rig.expectSigned(results)
+        try rig.expectSigned(await others.prefix(4).reduce(into: []) { $0.append($1) })
     }
 
     @Test func theServiceRevokesMeanwhile() async throws {
-        let rig = try await Rig()
-        let tasks = await rig.started(5)
+        let (rig, tasks) = try await Rig.started(5)
         rig.flow.service.change { state in for id in state.devices.keys { state.devices[id]?.isRevoked = true } }
         _ = try? await rig.identity.resolve()
         rig.gate.open()
@@ -371,8 +349,7 @@ import Testing
 
     /// The time is that of the moment in which it was asked for, wherever the clock is set while it waits.
     @Test func theClockStepsMeanwhile() async throws {
-        let rig = try await Rig()
-        let tasks = await rig.started(3)
+        let (rig, tasks) = try await Rig.started(3)
         let created = String(rig.flow.time.seconds)
         rig.flow.time.setWall(by: .seconds(-7200))
         rig.gate.open()
@@ -381,16 +358,10 @@ import Testing
 
     @Test func aMalformedRequestIsRefusedAndFreesTheKey() async throws {
         let rig = try await Rig()
-        let code = await refusal { () async throws(TenonError) in
-            try await rig.identity.sign("POST", path: "/v1/%7e")
-        }
-        #expect(code == .path)
+        #expect(await refusal { try await rig.identity.sign("POST", path: "/v1/%7e") } == .path)
+        #expect(await refusal { try await rig.identity.sign("POST", path: "/v1/x", query: "a#b") } == .query)
         #expect(
-            await refusal { () async throws(TenonError) in
-                try await rig.identity.sign("POST", path: "/v1/x", query: "a#b")
-            } == .query)
-        #expect(
-            await refusal { () async throws(TenonError) in
+            await refusal {
                 try await rig.identity.sign("POST", path: "/v1/x", contentType: " text/plain")
             } == .component)
         try await rig.expectSigned([rig.start(1)])
@@ -419,16 +390,5 @@ extension FlowLimits {
         var limits = FlowLimits()
         limits.line = .seconds(50)
         return limits
-    }
-}
-
-extension Result where Success == SignedRequest, Failure == TenonError {
-    var code: TenonError.Code? { if case .failure(let error) = self { error.code } else { nil } }
-}
-
-extension SignedRequest {
-    /// As it is sent to the service's own host.
-    var asSent: HTTPRequest {
-        HTTPRequest(method: method, url: "https://service.example" + path, headers: headers, body: body ?? [])
     }
 }

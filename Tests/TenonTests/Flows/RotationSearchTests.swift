@@ -97,9 +97,7 @@ import Testing
             guard event == .refused || world.record?.refusedAt != nil else { return nil }
             deaths = try await stage.run(&next, choices, after: event == .refused ? 0 : 2) { identity, _ in
                 let signed = try await identity.sign("POST", path: "/v1/x")
-                _ = await identity.received(
-                    status: 401, headers: [("Content-Type", "application/json")],
-                    body: Array(#"{"code":"BAD_SIGNATURE"}"#.utf8), for: signed)
+                _ = await identity.received(401, "BAD_SIGNATURE", for: signed)
             }
             if manner.rule == .drops { drop(&next, stage) }
         case .lateArrives:
@@ -127,10 +125,7 @@ import Testing
         try await stage.run(&world, nil) { identity, _ in try await identity.maintain() }
         try await stage.run(&world, nil) { identity, network in
             let signed = try await identity.sign("POST", path: "/v1/x", body: [1])
-            let answer = network.service.answer(
-                HTTPRequest(
-                    method: "POST", url: "https://service.example/v1/x", headers: signed.headers, body: [1]))
-            isTaken = answer.status == 200
+            isTaken = network.service.answer(signed.asSent).status == 200
         }
         return isTaken && world.service.devices.count == 1
     }

@@ -36,11 +36,11 @@ import Testing
 
     /// W1: whatever is lost, however often, and even if the process dies in between, the device is not locked out and
     /// never offers more than one key.
-    @Test(arguments: settlements, Fault.allCases)
-    func w1_aLostOutcomeLosesNoIdentity(_ settlements: [Settlement], _ fault: Fault) async throws {
+    @Test(arguments: settlements, RegistrationTests.faults)
+    func w1_aLostOutcomeLosesNoIdentity(_ settlements: [Settlement], _ fault: ScriptedService.Fate) async throws {
         for count in 1...7 {
             let rig = try await FlowRig.registered { $0.settlements = settlements }
-            rig.service.change { $0.fates = Array(repeating: fault.fate, count: count) }
+            rig.service.change { $0.fates = Array(repeating: fault, count: count) }
             _ = try? await rig.identity.rotate()
             let signed = try await rig.identity.sign("GET", path: "/x")
             #expect(signed.generation == (try rig.record().key(.current)?.generation))
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// W1: the first try commits, its answer is lost, and the second is refused as the old key is not current any more.
+    /// The first try commits, its answer is lost, and the second is refused as the old key is not current any more.
     @Test(arguments: settlements)
     func w1_aRetryThatIsRefusedDoesNotDropTheNewKey(_ settlements: [Settlement]) async throws {
         let rig = try await FlowRig.registered { $0.settlements = settlements }
@@ -78,12 +78,12 @@ import Testing
     @Test func w1_aRefusedKeyIsOfferedAgain() async throws {
         let rig = try await FlowRig.registered()
         rig.service.script(.answers(409, "ROTATION_FAILED"))
-        #expect(await refusal { () async throws(TenonError) in try await rig.identity.rotate() } == .rotationFailed)
+        #expect(await refusal { try await rig.identity.rotate() } == .rotationFailed)
         #expect(rig.service.paths == ["/rotate"])
         #expect(try rig.record().journal == nil)
         try await rig.restarted().rotate()
         #expect(rig.vault.keysMade == 2)
-        let keys = rig.service.seen.map { (try? JSON(parsing: $0.body))?["new_public_key"]?.string }
+        let keys = rig.sent("new_public_key", to: "/rotate")
         #expect(keys.count == 2 && keys[0] == keys[1])
         try await rig.expectNotLost()
     }
@@ -129,29 +129,18 @@ import Testing
         let other = try SoftwareKey().publicKey.derRepresentation
         rig.service.change { $0.devices["device-1"]?.key = TextEncoding.base64.encode(other) }
         for _ in 0..<3 {
-            #expect(await refusal { () async throws(TenonError) in try await rig.identity.rotate() } == .keyRefused)
+            #expect(await refusal { try await rig.identity.rotate() } == .keyRefused)
             #expect(rig.identity.isRegistered)
             rig.time.advance(.seconds(1000))
         }
         rig.time.advance(.seconds(600))
-        #expect(await refusal { () async throws(TenonError) in try await rig.identity.rotate() } == .keyInvalidated)
+        #expect(await refusal { try await rig.identity.rotate() } == .keyInvalidated)
         let status = try rig.identity.status()
         #expect(status.state == .keyInvalid && status.reason == .superseded)
         #expect(try rig.record().keys.count == 2)
         // Only an explicit call begins anew.
         let registration = try await rig.identity.register()
         #expect(registration.deviceID == "device-2")
-    }
-
-    /// Two refusals that are further apart than any timer waits are unrelated.
-    @Test func aRefusalOfLongAgoIsNotTheFirstOfTwo() async throws {
-        let rig = try await FlowRig.registered()
-        rig.service.change { $0.devices["device-1"]?.key = "" }
-        for _ in 0..<3 {
-            #expect(await refusal { () async throws(TenonError) in try await rig.identity.rotate() } == .keyRefused)
-            #expect(rig.identity.isRegistered)
-            rig.time.advance(.seconds(7 * 86_400 + 1))
-        }
     }
 
     /// D5: the record is damaged, and only the one from before a rotation can be read. The service says which key it
@@ -167,12 +156,7 @@ import Testing
         try rig.folder.put(old, as: name.record + ".prev")
         try rig.folder.put("damaged", as: name.record)
         let identity = try rig.restarted()
-        for call in 0..<2 {
-            let code = await refusal { () async throws(TenonError) in
-                if call == 0 { _ = try await identity.sign("GET", path: "/") } else { try await identity.rotate() }
-            }
-            #expect(code == .stateUnresolved)
-        }
+        for verb in [Verb.sign, .rotate] { #expect(await identity.code(verb) == .stateUnresolved) }
         #expect(try await identity.register().status == .alreadyRegistered)
         #expect(try rig.record().key(.current)?.generation == (isLost ? 1 : 2))
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
@@ -197,20 +181,11 @@ import Testing
     func w24_revokedStopsUntilReset(_ settlements: [Settlement]) async throws {
         let rig = try await FlowRig.registered { $0.settlements = settlements }
         rig.service.change { $0.devices["device-1"]?.isRevoked = true }
-        #expect(await refusal { () async throws(TenonError) in try await rig.identity.rotate() } == .deviceRevoked)
+        #expect(await refusal { try await rig.identity.rotate() } == .deviceRevoked)
         #expect(rig.service.paths.count == 2)
         #expect(!rig.identity.isRegistered)
         let again = try rig.restarted()
-        for call in 0..<3 {
-            let code = await refusal { () async throws(TenonError) in
-                switch call {
-                case 0: _ = try await again.sign("GET", path: "/")
-                case 1: _ = try await again.rotate()
-                default: _ = try await again.register()
-                }
-            }
-            #expect(code == .deviceRevoked)
-        }
+        for verb in [Verb.sign, .rotate, .register] { #expect(await again.code(verb) == .deviceRevoked) }
         #expect(rig.service.paths.count == 2)
         try await again.reset()
         #expect(try await again.register().deviceID == "device-2")
@@ -220,7 +195,7 @@ import Testing
     func w24_revokedOnceIsNotBelieved(_ settlements: [Settlement]) async throws {
         let rig = try await FlowRig.registered { $0.settlements = settlements }
         rig.service.script(.answers(403, "DEVICE_REVOKED"))
-        #expect(await refusal { () async throws(TenonError) in try await rig.identity.rotate() } == .deviceRevoked)
+        #expect(await refusal { try await rig.identity.rotate() } == .deviceRevoked)
         #expect(rig.identity.isRegistered)
         try await rig.expectNotLost()
     }
@@ -232,21 +207,9 @@ import Testing
         rig.service.change {
             $0.fates = Array(repeating: .answers(403, "DEVICE_REVOKED", headers: html), count: 4)
         }
-        #expect(await refusal { () async throws(TenonError) in try await rig.identity.rotate() } == .serviceRefused)
+        #expect(await refusal { try await rig.identity.rotate() } == .serviceRefused)
         #expect(rig.identity.isRegistered)
         try await rig.expectNotLost()
-    }
-
-    @Test func aReplayIsSignedAnewOnce() async throws {
-        let rig = try await FlowRig.registered()
-        rig.service.script(.answers(409, "NONCE_REPLAY"))
-        try await rig.identity.rotate()
-        let nonces = rig.service.seen.map { $0.headers.first { $0.name == "X-Nonce" }?.value }
-        #expect(nonces.count == 2 && nonces[0] != nonces[1])
-        let other = try await FlowRig.registered()
-        other.service.change { $0.answers["/rotate"] = (409, "NONCE_REPLAY") }
-        #expect(await refusal { () async throws(TenonError) in try await other.identity.rotate() } == .nonceReplay)
-        #expect(other.service.paths.count == 2)
     }
 
     @Test(arguments: [4000, -4000, 86_000] as [Int64])
@@ -267,7 +230,7 @@ import Testing
     func w18_aClockThatIsFurtherAwayIsNotBelieved(_ skew: Int64) async throws {
         let rig = try await FlowRig.registered()
         rig.service.change { $0.skew = skew }
-        #expect(await refusal { () async throws(TenonError) in try await rig.identity.rotate() } == .clockSkew)
+        #expect(await refusal { try await rig.identity.rotate() } == .clockSkew)
         #expect(rig.service.paths.count == 1)
         #expect(try rig.record().clock == nil)
     }
@@ -288,15 +251,11 @@ import Testing
     @Test(arguments: 0..<6)
     func w30_cancellationOfARotationIsAnUnknownOutcome(_ exchange: Int) async throws {
         let rig = try await FlowRig.registered()
-        let identity = rig.identity
         rig.service.change { $0.fates = Array(repeating: .answerLost, count: exchange) + [.arrives] }
-        let box = TaskBox()
-        rig.time.onSleep { box.cancel() }
-        let task = Task { () async -> TenonError.Code? in
-            await refusal { () async throws(TenonError) in try await identity.rotate() }
-        }
-        box.set(task)
-        #expect(await task.value == (exchange == 0 ? nil : .outcomeUnknown))
+        let call = CancelledCall()
+        rig.time.onSleep { call.cancel() }
+        let code = await call.run { [identity = rig.identity] in try await identity.rotate() }
+        #expect(code == (exchange == 0 ? nil : .outcomeUnknown))
         try await rig.expectNotLost()
     }
 }

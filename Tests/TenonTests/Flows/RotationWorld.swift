@@ -71,7 +71,6 @@ final class RotationStage {
         name = try IdentityName(profile: "plain", baseURL: "https://service.example", appID: "app")
     }
 
-    /// A registered device.
     func first() async throws -> RotationWorld {
         var world = RotationWorld(service: ScriptedService.State())
         world.service.takesTokens = true
@@ -231,7 +230,6 @@ final class RotationNetwork: Transport {
         deaths.withLock { $0.append(world) }
     }
 
-    /// 0 if nothing fails.
     private func choose(_ count: Int) -> Int { choices?.choose(count) ?? 0 }
 
     func exchange(
@@ -261,7 +259,6 @@ final class RotationNetwork: Transport {
         return service.state.withLock { !$0.isSigned(request, "/rotate", by: key) }
     }
 
-    /// Delivers the request that was held back.
     func deliver() {
         let request = service.state.withLock { $0.late.removeFirst() }
         service.answer(request)

@@ -1,5 +1,5 @@
-import FlowParts
 // SPDX-License-Identifier: Apache-2.0
+import FlowParts
 import Synchronization
 import Tenon
 import Testing
@@ -8,50 +8,37 @@ import Testing
 @Suite struct SigningTests {
     @Test func w15_onlyARegisteredDeviceSigns() async throws {
         let rig = try FlowRig()
-        #expect(
-            await refusal { () async throws(TenonError) in try await rig.identity.sign("GET", path: "/") }
-                == .notRegistered)
-        #expect(Blocking.code { () throws(TenonError) in try rig.identity.sign("GET", path: "/") } == .notRegistered)
+        #expect(await rig.identity.code(.sign) == .notRegistered)
+        #expect(await rig.identity.code(.signBlocking) == .notRegistered)
         rig.service.change { $0.fates = [.arrives] + Array(repeating: .requestLost, count: 9) }
         _ = try? await rig.identity.register()
-        #expect(
-            await refusal { () async throws(TenonError) in try await rig.identity.sign("GET", path: "/") }
-                == .notRegistered)
+        #expect(await rig.identity.code(.sign) == .notRegistered)
     }
 
     @Test func blockingAndAsynchronousFormsAreAccepted() async throws {
         let rig = try await FlowRig.registered()
         #expect(rig.isAccepted(try await rig.identity.sign("POST", path: "/v1/x", body: [1, 2])))
-        #expect(rig.isAccepted(try Blocking.sign(rig.identity, "POST", "/v1/x", [1, 2])))
+        #expect(rig.isAccepted(try blocking { try rig.identity.sign("POST", path: "/v1/x", body: [1, 2]) }))
         var streamed = try await rig.identity.request("PUT", path: "/v1/y")
         try streamed.update([1])
         try streamed.update([2, 3])
         let signed = try await streamed.sign()
-        let request = HTTPRequest(
-            method: "PUT", url: "https://service.example/v1/y", headers: signed.headers, body: [1, 2, 3])
-        let now = rig.time.seconds
-        let refusal = rig.service.state.withLock { $0.refusal(request, "/v1/y", now) }
-        #expect(refusal == nil)
+        #expect(rig.isAccepted(signed, body: [1, 2, 3]))
     }
 
     @Test(arguments: ["", "get", "G T"])
     func aWrongMethodIsRefused(_ method: String) async throws {
         let rig = try await FlowRig.registered()
-        #expect(
-            await refusal { () async throws(TenonError) in try await rig.identity.sign(method, path: "/") } == .method)
+        #expect(await refusal { try await rig.identity.sign(method, path: "/") } == .method)
     }
 
     /// W16: only a lost key ends the identity, and only once.
-    @Test(arguments: [false, true])
-    func w16_aKeyThatIsGoneEndsTheIdentity(_ isBlocking: Bool) async throws {
+    @Test(arguments: [Verb.sign, .signBlocking])
+    func w16_aKeyThatIsGoneEndsTheIdentity(_ verb: Verb) async throws {
         let rig = try await FlowRig.registered()
         rig.vault.clear()
         let identity = try rig.restarted()
-        let code =
-            isBlocking
-            ? Blocking.code { () throws(TenonError) in try identity.sign("GET", path: "/") }
-            : await refusal { () async throws(TenonError) in try await identity.sign("GET", path: "/") }
-        #expect(code == .keyInvalidated)
+        #expect(await identity.code(verb) == .keyInvalidated)
         let status = try identity.status()
         #expect(status.state == .keyInvalid)
         #expect(status.reason == .tpmCleared)
@@ -66,43 +53,16 @@ import Testing
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
     }
 
-    /// With its TPM back, it is the same device, with the same key (decision: attic).
-    @Test(arguments: [false, true])
-    func w16_aTPMThatIsBackIsTheSameDevice(_ isBlocking: Bool) async throws {
-        let rig = try await FlowRig.registered()
-        let (device, keys) = (rig.identity.deviceID, rig.vault.keysMade)
-        rig.vault.clear()
-        let identity = try rig.restarted()
-        _ =
-            isBlocking
-            ? Blocking.code { () throws(TenonError) in try identity.sign("GET", path: "/") }
-            : await refusal { () async throws(TenonError) in try await identity.sign("GET", path: "/") }
-        #expect(try identity.status().state == .keyInvalid)
-        // A busy TPM does not mean a lost key: nothing is begun anew.
-        rig.vault.fail(.load, TenonError(.tpmBusy, message: "Not now."))
-        #expect(await refusal { () async throws(TenonError) in try await identity.register() } == .tpmBusy)
-        rig.vault.fail(.load, nil)
-        rig.vault.bringBack()
-        try await identity.register()
-        #expect(identity.deviceID == device)
-        #expect(rig.vault.keysMade == keys)
-        #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
-    }
-
     /// It is reported, and not repaired silently.
-    @Test(arguments: [0, 1, 2])
-    func w16_eachOperationFindsAKeyThatIsGone(_ call: Int) async throws {
+    @Test(arguments: [Verb.register, .rotate, .begin])
+    func w16_eachOperationFindsAKeyThatIsGone(_ verb: Verb) async throws {
         let rig = try await FlowRig.registered()
         rig.vault.clear()
         let identity = try rig.restarted()
-        let code = await refusal { () async throws(TenonError) in
-            switch call {
-            case 0: _ = try await identity.register()
-            case 1: _ = try await identity.rotate()
-            default: _ = try await identity.request("GET", path: "/")
-            }
-        }
-        #expect(code == .keyInvalidated)
+        // A request finds it when it is begun.
+        let begun = await refusal { if verb == .begin { _ = try await identity.request("GET", path: "/") } }
+        #expect(begun == (verb == .begin ? .keyInvalidated : nil))
+        #expect(await identity.code(verb) == .keyInvalidated)
         #expect(try identity.status().state == .keyInvalid)
         #expect(try identity.status().reason == .tpmCleared)
         #expect(rig.service.paths == [])
@@ -113,9 +73,7 @@ import Testing
         let rig = try await FlowRig.registered()
         rig.vault.fail(.load, TenonError(code, message: "Not now."))
         let identity = try rig.restarted()
-        #expect(await refusal { () async throws(TenonError) in try await identity.sign("GET", path: "/") } == code)
-        #expect(await refusal { () async throws(TenonError) in try await identity.register() } == code)
-        #expect(await refusal { () async throws(TenonError) in try await identity.rotate() } == code)
+        for verb in [Verb.sign, .register, .rotate] { #expect(await identity.code(verb) == code) }
         #expect(identity.isRegistered)
         rig.vault.fail(.load, nil)
         try await rig.expectNotLost()
@@ -126,8 +84,7 @@ import Testing
     @Test func aLostAttestationKeyIsMadeAnew() async throws {
         let rig = try await FlowRig.registered()
         rig.vault.fail(.areaOfAK, TenonError(.keyGone, message: "TPM_RC_INTEGRITY"))
-        #expect(
-            await refusal { () async throws(TenonError) in try await rig.identity.rotate() } == .attestationFailed)
+        #expect(await refusal { try await rig.identity.rotate() } == .attestationFailed)
         #expect(rig.identity.isRegistered)
         rig.vault.fail(.areaOfAK, nil)
         try await rig.expectNotLost()
@@ -153,9 +110,8 @@ import Testing
     @Test(arguments: [400, 403, 404, 409, 422, 500])
     func otherRefusalsAskNobody(_ status: Int) async throws {
         let rig = try await FlowRig.registered()
-        rig.service.change { $0.fates = Array(repeating: .answerLost, count: 9) }
-        _ = try? await rig.identity.rotate()
-        rig.service.change { ($0.fates, $0.seen) = ([], []) }
+        await rig.rotate(.answerLost)
+        rig.service.change { $0.seen = [] }
         let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
         #expect(await rig.identity.received(status: status, headers: [], body: [], for: signed).isDone)
         #expect(rig.service.paths == [])
@@ -183,8 +139,7 @@ import Testing
         let folder = rig.folder
         rig.vault.onBlocking { try? folder.put(after, as: before.name.record) }
         let identity = try rig.restarted()
-        let code = Blocking.code { () throws(TenonError) in try identity.sign("GET", path: "/") }
-        #expect(code == .keyInvalidated)
+        #expect(await identity.code(.signBlocking) == .keyInvalidated)
         #expect(try rig.record().state == .registered && rig.record().key(.current)?.generation == 2)
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))
     }
@@ -224,9 +179,7 @@ import Testing
 
     @Test func anApplicationThatRefusesTheOldKeySettlesTheRotation() async throws {
         let rig = try await FlowRig.registered()
-        rig.service.change { $0.fates = Array(repeating: .answerLost, count: 9) }
-        _ = try? await rig.identity.rotate()
-        rig.service.change { $0.fates = [] }
+        await rig.rotate(.answerLost)
         let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
         #expect(!rig.isAccepted(signed))
         let second = try #require(await rig.answer(signed, 401, "BAD_SIGNATURE").again)
@@ -245,8 +198,8 @@ import Testing
     @Test func aServiceThatCannotBeAskedStopsNobody() async throws {
         let rig = try await FlowRig.registered()
         let signed = try await rig.identity.sign("POST", path: "/x", body: [1])
-        for fault in Fault.allCases {
-            rig.service.change { $0.fates = Array(repeating: fault.fate, count: 9) }
+        for fault in RegistrationTests.faults {
+            rig.service.change { $0.fates = Array(repeating: fault, count: 9) }
             #expect(await rig.answer(signed, 401, "BAD_SIGNATURE").isDone)
         }
         #expect(rig.identity.isRegistered)
@@ -266,9 +219,7 @@ import Testing
         }
         #expect(kept.sorted().map { $0.prefix(6) } == ["ak-unk", "g1-unk", "record"])
         #expect(try !rig.folder.open().names().contains { $0.hasSuffix(".prev") })
-        #expect(
-            await refusal { () async throws(TenonError) in try await rig.identity.sign("GET", path: "/") }
-                == .notRegistered)
+        #expect(await refusal { try await rig.identity.sign("GET", path: "/") } == .notRegistered)
         try await rig.identity.register()
         #expect(rig.service.devices.count == 2)
     }
@@ -277,18 +228,21 @@ import Testing
     @Test func w14_aRegistrationDoesNotRiseAfterAReset() async throws {
         let rig = try FlowRig()
         let identity = rig.identity
-        let box = ResetBox(identity)
-        rig.service.change { $0.onExchange = { path in if path == "/register" { box.start() } } }
-        _ = try await identity.register()
-        try await box.wait()
+        let reset = Mutex<Task<Void, any Error>?>(nil)
+        rig.service.change {
+            $0.onExchange = { if $0 == "/register" { reset.withLock { $0 = Task { try await identity.reset() } } } }
+        }
+        try await identity.register()
+        try await reset.withLock { $0 }?.value
         #expect(try identity.status().state == .unregistered)
     }
 
     @Test func w14_blockingResetWaitsForTheLock() async throws {
         let rig = try await FlowRig.registered()
-        try Blocking.reset(rig.identity)
-        #expect(!rig.identity.isRegistered)
-        try Blocking.reset(rig.identity)
+        for _ in 0..<2 {
+            try blocking { try rig.identity.reset(waitingAtMost: .seconds(5)) }
+            #expect(!rig.identity.isRegistered)
+        }
     }
 
     @Test func statesAreTold() async throws {
@@ -321,55 +275,4 @@ import Testing
                 folder: folder.open())
         }
     }
-}
-
-/// Calls the blocking functions, which asynchronous code would not select.
-enum Blocking {
-    static func sign(
-        _ identity: DeviceIdentity, _ method: String, _ path: String, _ body: [UInt8]
-    ) throws(TenonError) -> SignedRequest { try identity.sign(method, path: path, body: body) }
-
-    static func reset(_ identity: DeviceIdentity) throws(TenonError) {
-        try identity.reset(waitingAtMost: .seconds(5))
-    }
-
-    static func code<Value>(_ body: () throws(TenonError) -> Value) -> TenonError.Code? { codeThrown(body) }
-}
-
-/// A reset that begins during another operation.
-final class ResetBox: Sendable {
-    private let identity: DeviceIdentity
-    private let stream: AsyncStream<Void>
-    private let continuation: AsyncStream<Void>.Continuation
-
-    init(_ identity: DeviceIdentity) {
-        self.identity = identity
-        (stream, continuation) = AsyncStream.makeStream()
-    }
-
-    func start() {
-        let (identity, continuation) = (identity, continuation)
-        Task {
-            try await identity.reset()
-            continuation.finish()
-        }
-    }
-
-    func wait() async throws { for await _ in stream {} }
-}
-
-extension FlowRig {
-    func answer(
-        _ request: SignedRequest, _ status: Int, _ code: String, to other: DeviceIdentity? = nil
-    ) async -> ReceivedAnswer {
-        await (other ?? identity).received(
-            status: status, headers: [("Content-Type", "application/json")], body: Array("{\"code\":\"\(code)\"}".utf8),
-            for: request)
-    }
-}
-
-extension ReceivedAnswer {
-    var isDone: Bool { if case .done = self { true } else { false } }
-    var again: SignedRequest? { if case .resend(let request) = self { request } else { nil } }
-    var stopped: TenonError.Code? { if case .stop(let error) = self { error.code } else { nil } }
 }

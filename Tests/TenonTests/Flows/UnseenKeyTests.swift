@@ -7,32 +7,21 @@ import Testing
 /// With a bare TPM an operation does not look at a key that it signs with anyway (decision: unseen-key). What the look
 /// found is found before anything is sent.
 @Suite struct UnseenKeyTests {
-    enum Call: CaseIterable, Sendable {
-        case rotate, maintain, resolve
-    }
-
     private static func bare(_ declare: (inout ServiceDeclaration) -> Void = { _ in }) async throws -> FlowRig {
         let rig = try await FlowRig.registered(.signatures, declare)
         rig.vault.makeBare()
         return rig
     }
 
-    private func code(_ call: Call, _ rig: FlowRig) async throws -> TenonError.Code? {
-        let identity = try rig.restarted()
+    private func code(_ call: Verb, _ rig: FlowRig) async throws -> TenonError.Code? {
         rig.service.change { $0.seen = [] }
-        return await refusal { () async throws(TenonError) in
-            switch call {
-            case .rotate: _ = try await identity.rotate()
-            case .maintain: try await identity.maintain()
-            case .resolve: try await identity.resolve()
-            }
-        }
+        return try await rig.restarted().code(call)
     }
 
     /// The attestation key is there and the key is not, as when its file was damaged: the signature finds it. So it is
     /// after a rotation, whose outcome maintenance asks about.
-    @Test(arguments: Call.allCases, [false, true])
-    func aKeyThatIsLostAlone(_ call: Call, _ wasRotated: Bool) async throws {
+    @Test(arguments: [Verb.rotate, .maintain, .resolve], [false, true])
+    func aKeyThatIsLostAlone(_ call: Verb, _ wasRotated: Bool) async throws {
         let rig = try await Self.bare()
         if wasRotated { try await rig.identity.rotate() }
         let before = try rig.record()
@@ -61,8 +50,8 @@ import Testing
     }
 
     /// A lost attestation key is made anew and shown to the service, but not where the key is lost, too.
-    @Test(arguments: [Call.rotate, .maintain])
-    func anAttestationKeyIsNotShownForALostKey(_ call: Call) async throws {
+    @Test(arguments: [Verb.rotate, .maintain])
+    func anAttestationKeyIsNotShownForALostKey(_ call: Verb) async throws {
         let rig = try await Self.bare()
         rig.vault.loseAttestationKeys()
         rig.service.change { $0.fates = Array(repeating: .notSent, count: 9) }
@@ -84,7 +73,7 @@ import Testing
         let rig = try await Self.bare()
         rig.vault.fail(.areaOfAK, TenonError(.parentMissing, message: ""))
         rig.vault.fail(.load, TenonError(.parentMissing, message: ""))
-        for call in [Call.rotate, .maintain] { #expect(try await code(call, rig) == .parentMissing) }
+        for call in [Verb.rotate, .maintain] { #expect(try await code(call, rig) == .parentMissing) }
         #expect(rig.service.paths == [] && rig.vault.keysMade == 1)
         // Of the attestation key alone.
         rig.vault.fail(.load, nil)

@@ -25,7 +25,6 @@ import Testing
             provider = try ITWallet(baseURL: "https://wallet.example/it", appID: "app", dialect: .v14)
         }
 
-        /// A process of it.
         func identity(_ calls: SystemCalls = SystemCalls()) throws(TenonError) -> DeviceIdentity {
             try DeviceIdentity(
                 appID: "app", profile: provider, vault: vault, transport: world.service,
@@ -103,15 +102,9 @@ import Testing
         var (number, count, hasFailed) = (1, -1, true)
         while hasFailed {
             let rig = try await Rig.before(operation)
-            let left = Mutex(number)
-            let calls = SystemCalls { _, _ in
-                left.withLock { left in
-                    left -= 1
-                    return left == 0 ? .errno(EIO) : nil
-                }
-            }
-            if let identity = try? rig.identity(calls) { try? await rig.run(operation, identity) }
-            hasFailed = left.withLock { $0 <= 0 }
+            let disk = CallPlan(.errno(EIO), at: number)
+            if let identity = try? rig.identity(disk.calls) { try? await rig.run(operation, identity) }
+            hasFailed = disk.made.count >= number
             try await rig.expectGoodEnd(operation, "call \(number)")
             (number, count) = (number + distance, count + 1)
         }
@@ -125,10 +118,7 @@ import Testing
         // The exchange behind the one for a nonce.
         let fault = (rig.world.service.state.withLock { $0.exchanges } + 2, Fate.answers(status, nil))
         rig.world.service.change { $0.fault = fault }
-        let identity = try rig.identity()
-        let code = await refusal { () async throws(TenonError) in
-            try await identity.attest(.relyingParty, at: rig.provider)
-        }
+        let code = await refusal { try await rig.identity().attest(.relyingParty, at: rig.provider) }
         let expected: TenonError.Code? = status == 204 ? nil : .serviceAnswer
         let isTold = rig.world.service.state.withLock { $0.fault == nil }
         #expect(code == expected && isTold)
@@ -142,7 +132,7 @@ import Testing
         service.change { $0.fate = .answers(500, "server_error") }
         try await identity.maintain()
         service.time.advance(.seconds(400))
-        #expect(await refusal { () async throws(TenonError) in try await identity.maintain() } == .serviceBusy)
+        #expect(await refusal { try await identity.maintain() } == .serviceBusy)
         #expect(try identity.walletAttestations() == issued && issued.count == 1)
         service.change { $0.fate = .arrives }
         try await identity.maintain()

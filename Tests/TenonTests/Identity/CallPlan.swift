@@ -30,9 +30,7 @@ final class CallPlan: Sendable {
     /// The calls so far, each as operation and name.
     var made: [String] { state.withLock { $0.made } }
 
-    /// The same without the names.
     var operations: [String] { made.map { String($0.prefix { $0 != " " }) } }
 
-    /// Starts counting again.
     func forget(andFailAt number: Int = 0) { state.withLock { $0 = ([], number) } }
 }

@@ -112,35 +112,23 @@ final class SkippingClock: Clock {
     @Test func givesUpWithinItsLimitOnAThread() throws {
         let held = try lock.attempt()
         var sleeps: [Duration] = []
-        #expect(
-            codeThrown { () throws(TenonError) in
-                try lock.acquire(within: .milliseconds(10)) { sleeps.append($0) }
-            } == .stateBusy)
+        #expect(codeThrown { try lock.acquire(within: .milliseconds(10)) { sleeps.append($0) } } == .stateBusy)
         #expect(sleeps == [1, 2, 4, 3].map { .milliseconds($0) })
         held?.release()
         try lock.acquire(within: .zero) { _ in Issue.record("slept for a free lock") }.release()
     }
 
-    @Test func cancellationEndsTheWait() async throws {
+    /// Before the wait, or in its third sleep.
+    @Test(arguments: [0, 3])
+    func cancellationEndsTheWait(_ sleeps: Int) async throws {
         let held = try lock.attempt()
-        let lock = lock
-        let task = Task { () async throws(TenonError) in
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await lock.acquire(before: .init(offset: .seconds(5)), on: SkippingClock(), by: WorkThread())
+        let clock = SkippingClock { if $0 == sleeps { withUnsafeCurrentTask { $0?.cancel() } } }
+        let task = Task { [lock] () async throws(TenonError) in
+            if sleeps == 0 { withUnsafeCurrentTask { $0?.cancel() } }
+            return try await lock.acquire(before: .init(offset: .seconds(5)), on: clock, by: WorkThread())
         }
         #expect(await task.result.code == .cancelled)
-        held?.release()
-    }
-
-    @Test func cancellationEndsASleep() async throws {
-        let held = try lock.attempt()
-        let lock = lock
-        let clock = SkippingClock { if $0 == 3 { withUnsafeCurrentTask { $0?.cancel() } } }
-        let task = Task { () async throws(TenonError) in
-            try await lock.acquire(before: .init(offset: .seconds(5)), on: clock, by: WorkThread())
-        }
-        #expect(await task.result.code == .cancelled)
-        #expect(clock.sleeps.count == 3)
+        #expect(clock.sleeps.count == sleeps)
         held?.release()
     }
 
@@ -167,10 +155,10 @@ final class SkippingClock: Clock {
             (EROFS, TenonError.Code.stateReadOnly), (EACCES, .statePermission), (ENOSPC, .stateFull),
         ] {
             let folder = try temporary.open(CallPlan(.errno(errno), at: 1).calls)
-            #expect(codeThrown { () throws(TenonError) in try FileLock("x.lock", in: folder).attempt() } == code)
+            #expect(codeThrown { try FileLock("x.lock", in: folder).attempt() } == code)
         }
         let noLocks = try temporary.open(CallPlan(.errno(EIO), at: 2).calls)
-        #expect(codeThrown { () throws(TenonError) in try FileLock("x.lock", in: noLocks).attempt() } == .stateIO)
+        #expect(codeThrown { try FileLock("x.lock", in: noLocks).attempt() } == .stateIO)
         // A failure to name the holder does not cost the lock.
         for number in 3...4 {
             let full = try temporary.open(CallPlan(.errno(ENOSPC), at: number).calls)
@@ -180,25 +168,17 @@ final class SkippingClock: Clock {
 
     @Test func aLinkIsNotLocked() throws {
         #expect(symlink(temporary["elsewhere"], temporary["x.lock"]) == 0)
-        #expect(codeThrown { () throws(TenonError) in try lock.attempt() } == .stateKind)
+        #expect(codeThrown { try lock.attempt() } == .stateKind)
     }
 
-    @Test func anotherProcessHoldsIt() throws {
+    @Test(arguments: [false, true])
+    func anotherProcessHoldsItUntilItEnds(_ isKilled: Bool) throws {
         let child = try Child("hold", temporary.path)
         #expect(child.line() == "held")
         #expect(try lock.attempt() == nil)
         #expect(lock.lastHolder()?.process != getpid())
-        child.say("go")
-        #expect(child.wait() == 0)
-        #expect(try lock.attempt() != nil)
-    }
-
-    @Test func aKilledProcessHoldsNothing() throws {
-        let child = try Child("hold", temporary.path)
-        #expect(child.line() == "held")
-        #expect(try lock.attempt() == nil)
-        child.kill()
-        #expect(child.wait() == -SIGKILL)
+        if isKilled { child.kill() } else { child.say("go") }
+        #expect(child.wait() == (isKilled ? -SIGKILL : 0))
         #expect(try lock.attempt() != nil)
     }
 
@@ -229,11 +209,5 @@ final class SkippingClock: Clock {
             try await group.waitForAll()
         }
         #expect(room.inside.withLock { $0 } == (0, 1, 200))
-    }
-}
-
-extension Result {
-    var code: TenonError.Code? {
-        if case .failure(let error) = self { (error as? TenonError)?.code } else { nil }
     }
 }

@@ -51,7 +51,7 @@ import Testing
 
     @Test(arguments: invisible)
     func otherTextsAreNoApps(_ appID: String) {
-        #expect(codeThrown { () throws(TenonError) in try RecordShape.name(appID) } == .appID)
+        #expect(codeThrown { try RecordShape.name(appID) } == .appID)
     }
 
     @Test func otherTextsAreNoServices() {
@@ -59,7 +59,7 @@ import Testing
             ("", "https://a"), ("s", ""), ("s", "///"), ("s p", "https://a"), ("s", "https://a\nb"), ("s", "https://é"),
             (String(repeating: "s", count: 65), "https://a"), ("s", String(repeating: "u", count: 2049)),
         ] {
-            #expect(codeThrown { () throws(TenonError) in try id(profile, url, "app") } == .statePath)
+            #expect(codeThrown { try id(profile, url, "app") } == .statePath)
         }
     }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import Tenon
 import Testing
 
@@ -68,8 +67,7 @@ import Testing
             }
             #expect(row[1].contains("r"))
         }
-        let root = #filePath.prefix(upTo: #filePath.firstRange(of: "/Tests/")!.lowerBound)
-        let page = try lines(of: root + "/docs/states.md")
+        let page = try lines(of: "/docs/states.md")
         let begin = try #require(page.firstIndex(of: "```mermaid"))
         let end = try #require(page[begin...].firstIndex(of: "```"))
         #expect(page[(begin + 1)..<end].map(String.init) == picture)
@@ -82,22 +80,21 @@ import Testing
         for cause in IdentityReason.allCases {
             let invalidates = [.superseded, .foreignTPM, .tpmCleared].contains(cause)
             var registered = try RecordShape.registered.record()
-            let code = codeThrown { () throws(TenonError) in try registered.move(to: .keyInvalid, because: cause) }
+            let code = codeThrown { try registered.move(to: .keyInvalid, because: cause) }
             #expect(code == (invalidates ? nil : .invalidStateTransition))
             var other = try RecordShape.registered.record()
             #expect(
-                codeThrown { () throws(TenonError) in try other.move(to: .registering, because: cause) }
+                codeThrown { try other.move(to: .registering, because: cause) }
                     == (invalidates ? .invalidStateTransition : nil))
         }
         var registered = try RecordShape.registered.record()
-        #expect(codeThrown { () throws(TenonError) in try registered.move(to: .keyInvalid) } == .invalidStateTransition)
+        #expect(codeThrown { try registered.move(to: .keyInvalid) } == .invalidStateTransition)
     }
 
     @Test func anUnknownRotationIsNeverAFailure() throws {
         for shape in [RecordShape.rotatePrepared, .rotateSent, .slotRotating] {
             var record = try shape.record()
-            #expect(
-                codeThrown { () throws(TenonError) in try record.move(to: .unregistered) } == .invalidStateTransition)
+            #expect(codeThrown { try record.move(to: .unregistered) } == .invalidStateTransition)
             try record.move(to: .registered)
         }
     }
@@ -108,9 +105,7 @@ import Testing
                 for step in [IdentityStep.edge, .abandon] {
                     var record = try shape.record()
                     let cause: IdentityReason? = next == .keyInvalid ? .superseded : nil
-                    let code = codeThrown { () throws(TenonError) in
-                        try record.move(to: next, by: step, because: cause)
-                    }
+                    let code = codeThrown { try record.move(to: next, by: step, because: cause) }
                     let isLoss = record.state == .keyInvalid && shape != .revokedAndCleared && step == .edge
                     #expect(code == (isLoss ? nil : .invalidStateTransition), "\(shape) \(next) \(step)")
                     #expect(record.isRevoked)
@@ -139,9 +134,7 @@ import Testing
     /// The setter is private to the file of the record, and there it is one function's, beside the one that reads a
     /// record.
     @Test("W11: one function writes the state") func w11_oneFunctionWritesTheState() throws {
-        let sources =
-            #filePath.prefix(upTo: #filePath.firstRange(of: "/Tests/")!.lowerBound) + "/Sources/Tenon/Identity/"
-        let record = try lines(of: sources + "IdentityRecord.swift")
+        let record = try lines(of: "/Sources/Tenon/Identity/IdentityRecord.swift")
         #expect(record.count { $0.contains("package private(set) var state = ") } == 1)
         let writes = record.filter { !$0.contains("var state") && $0.contains("state") && $0.contains(" = (") }
         #expect(
@@ -151,11 +144,9 @@ import Testing
             ])
     }
 
-    private func lines(of path: some StringProtocol) throws -> [Substring] {
-        let file = try #require(fopen(String(path), "r"))
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 16)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
+    /// The lines of a file of this repository.
+    private func lines(of path: String) throws -> [Substring] {
+        let root = #filePath.prefix(upTo: #filePath.firstRange(of: "/Tests/")!.lowerBound)
+        return try String(decoding: Vectors.contents(root + path), as: UTF8.self).split(separator: "\n")
     }
 }

@@ -37,7 +37,6 @@ final class StandingClock: Clock {
 
     var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-    /// Wakes them.
     func wakeAll() {
         let sleepers = state.withLock { state in
             defer { state.sleepers = [:] }
@@ -92,45 +91,46 @@ func until(_ condition: () -> Bool) async {
     let gate = OperationGate()
     let clock = StandingClock()
 
-    private func ask(_ kind: String, _ flight: Flight, on identity: String = "a") -> Task<Int, any Error> {
-        Task { [gate, clock] in
-            try await gate.run(kind, on: identity, before: .init(offset: .seconds(1)), by: clock) {
-                () async throws(TenonError) in
-                try await flight.fly()
-            }
-        }
+    private func run(
+        _ kind: String, on identity: String = "a", _ body: @escaping @Sendable () async throws(TenonError) -> Int
+    ) async throws -> Int {
+        try await gate.run(kind, on: identity, before: .init(offset: .seconds(1)), by: clock, body)
     }
 
     /// Asks, and waits until the gate has noticed: each caller starts a timer.
     private func asked(_ kind: String, _ flight: Flight, on identity: String = "a") async -> Task<Int, any Error> {
         let sleepers = clock.sleepers
-        let task = ask(kind, flight, on: identity)
+        let task = Task { try await run(kind, on: identity) { () async throws(TenonError) in try await flight.fly() } }
         await until { clock.sleepers > sleepers }
+        return task
+    }
+
+    /// The same, when the operation has begun.
+    private func flying(_ kind: String, _ flight: Flight, on identity: String = "a") async -> Task<Int, any Error> {
+        let task = await asked(kind, flight, on: identity)
+        await until { flight.begun == 1 }
         return task
     }
 
     @Test func followersHaveTheLeadersResult() async throws {
         let (first, second) = (Flight(1), Flight(2))
-        let leader = await asked("register", first)
+        let leader = await flying("register", first)
         var followers: [Task<Int, any Error>] = []
         for _ in 0..<5 { followers.append(await asked("register", second)) }
-        await until { first.begun == 1 }
         first.land()
         #expect(try await leader.value == 1)
         for follower in followers { #expect(try await follower.value == 1) }
         #expect((first.begun, second.begun) == (1, 0))
         #expect(clock.sleepers == 0)
         // An ended operation stays ended.
-        let next = await asked("register", second)
-        await until { second.begun == 1 }
+        let next = await flying("register", second)
         second.land()
         #expect(try await next.value == 2)
     }
 
     @Test func followersHaveTheLeadersError() async {
         let flight = Flight(TenonError(.keyGone, message: ""))
-        let tasks = [await asked("register", flight), await asked("register", flight)]
-        await until { flight.begun == 1 }
+        let tasks = [await flying("register", flight), await asked("register", flight)]
         flight.land()
         for task in tasks { #expect(await task.result.code == .keyGone) }
     }
@@ -158,58 +158,40 @@ func until(_ condition: () -> Bool) async {
     @Test func identitiesDoNotWaitForEachOther() async throws {
         let (first, second) = (Flight(1), Flight(2))
         let one = await asked("register", first)
-        let other = await asked("rotate", second, on: "b")
-        await until { second.begun == 1 }
+        let other = await flying("rotate", second, on: "b")
         second.land()
         #expect(try await other.value == 2)
         first.land()
         #expect(try await one.value == 1)
     }
 
-    @Test func aCancelledFollowerLeavesTheLeaderAlone() async throws {
+    @Test(arguments: [0, 1])
+    func aCancelledCallerLeavesTheOperationToTheOther(_ number: Int) async throws {
         let flight = Flight(1)
-        let leader = await asked("register", flight)
-        let follower = await asked("register", flight)
-        await until { flight.begun == 1 }
-        follower.cancel()
-        #expect(await follower.result.code == .cancelled)
+        let tasks = [await flying("register", flight), await asked("register", flight)]
+        tasks[number].cancel()
+        #expect(await tasks[number].result.code == .cancelled)
         #expect(!flight.isCancelled)
         flight.land()
-        #expect(try await leader.value == 1)
-    }
-
-    @Test func aCancelledLeaderLeavesTheOperationToItsFollowers() async throws {
-        let flight = Flight(1)
-        let leader = await asked("register", flight)
-        let follower = await asked("register", flight)
-        await until { flight.begun == 1 }
-        leader.cancel()
-        #expect(await leader.result.code == .cancelled)
-        #expect(!flight.isCancelled)
-        flight.land()
-        #expect(try await follower.value == 1)
+        #expect(try await tasks[1 - number].value == 1)
     }
 
     @Test func theLastCallerCancelsTheOperationAndHearsWhatCameOfIt() async throws {
         let (flight, next) = (Flight(TenonError(.stateIO, message: "")), Flight(2))
-        let leader = await asked("register", flight)
-        await until { flight.begun == 1 }
+        let leader = await flying("register", flight)
         leader.cancel()
         #expect(await leader.result.code == .stateIO)
         #expect(flight.isCancelled)
-        let other = await asked("register", next)
-        await until { next.begun == 1 }
+        let other = await flying("register", next)
         next.land()
         #expect(try await other.value == 2)
     }
 
     @Test func nobodyJoinsWhatWasCancelled() async throws {
         let (stubborn, next) = (Flight(1), Flight(2))
-        let gate = gate
         // It notices its cancellation and continues.
-        let leader = Task { [clock] in
-            try await gate.run("register", on: "a", before: .init(offset: .seconds(1)), by: clock) {
-                () async throws(TenonError) in
+        let leader = Task {
+            try await run("register") { () async throws(TenonError) in
                 _ = try? await stubborn.fly()
                 return try await stubborn.fly()
             }
@@ -228,11 +210,10 @@ func until(_ condition: () -> Bool) async {
 
     @Test func aWaitHasADeadlineAndAnOperationHasNone() async throws {
         let (flight, never) = (Flight(1), Flight(2))
-        let leader = await asked("register", flight)
+        let leader = await flying("register", flight)
         let follower = await asked("register", flight)
         let queued = await asked("rotate", never)
         let alike = await asked("rotate", never)
-        await until { flight.begun == 1 }
         clock.wakeAll()
         for task in [follower, queued, alike] { #expect(await task.result.code == .stateBusy) }
         #expect(!flight.isCancelled)
@@ -243,9 +224,8 @@ func until(_ condition: () -> Bool) async {
 
     @Test func whatNobodyWaitsForIsCancelled() async throws {
         let flight = Flight(1)
-        let leader = await asked("register", flight)
+        let leader = await flying("register", flight)
         let follower = await asked("register", flight)
-        await until { flight.begun == 1 }
         leader.cancel()
         #expect(await leader.result.code == .cancelled)
         clock.wakeAll()
@@ -255,13 +235,9 @@ func until(_ condition: () -> Bool) async {
 
     @Test func aCancelledCallerBeginsNothing() async throws {
         let flight = Flight(1)
-        let gate = gate
-        let task = Task { [clock] in
+        let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await gate.run("register", on: "a", before: .init(offset: .seconds(1)), by: clock) {
-                () async throws(TenonError) in
-                try await flight.fly()
-            }
+            return try await run("register") { () async throws(TenonError) in try await flight.fly() }
         }
         #expect(await task.result.code == .cancelled)
         #expect(flight.begun == 0)

@@ -25,6 +25,20 @@ import Testing
         if let key = record.attestationKey { try temporary.put(key.facts.pem, as: name.file(.attestation)) }
     }
 
+    /// Another process, whose disk fails from the call with this number until the body has ended.
+    private func crash(
+        at number: Int, _ errno: Int32, _ body: (RecordStore, FileLock.Held) throws -> Void
+    ) throws -> (RecordStore, FileLock.Held) {
+        let plan = CallPlan(.errno(errno), onward: true)
+        held.release()
+        let crashed = RecordStore(name, in: try temporary.open(plan.calls))
+        let theirs = try #require(try crashed.lock.attempt())
+        plan.forget(andFailAt: number)
+        _ = codeThrown { try body(crashed, theirs) }
+        plan.forget()
+        return (crashed, theirs)
+    }
+
     private var names: [String] {
         get throws {
             try store.folder.names().filter { $0.hasSuffix(".pem") }.map { String($0.dropFirst(33)) }.sorted()
@@ -38,7 +52,7 @@ import Testing
     private func pem(_ key: KeyFile) -> [UInt8]? { store.folder.read(name.file(key), atMost: 4096).value?.bytes }
 
     @Test func aKeyIsOnDiskBeforeItIsNamed() throws {
-        #expect(codeThrown { () throws(TenonError) in try save(1, as: 1) } == .stateMissing)
+        #expect(codeThrown { try save(1, as: 1) } == .stateMissing)
         try put(.challenged)
         plan.forget()
         try save(1, as: 1)
@@ -97,7 +111,7 @@ import Testing
             }
             try temporary.put("an orphan", as: name.file(.generation(9)))
             plan.forget()
-            #expect(codeThrown { () throws(TenonError) in try store.recover(held) } != nil)
+            #expect(codeThrown { try store.recover(held) } != nil)
             #expect(plan.made == [], "\(damage)")
         }
     }
@@ -153,13 +167,7 @@ import Testing
             try put(.rotatePrepared)
             try temporary.put("", as: name.file(.generation(3)))
             unlink(temporary[name.file(.generation(1))])
-            let full = CallPlan(.errno(ENOSPC), onward: true)
-            held.release()
-            let crashed = RecordStore(name, in: try temporary.open(full.calls))
-            let theirs = try #require(try crashed.lock.attempt())
-            full.forget(andFailAt: number)
-            _ = codeThrown { () throws(TenonError) in try crashed.recover(theirs) }
-            full.forget()
+            let (crashed, theirs) = try crash(at: number, ENOSPC) { _ = try $0.recover($1) }
             let mended = try crashed.recover(theirs)
             #expect(mended.record == recovery.record, "\(number)")
             #expect(try names == ["ak.pem", "g1.pem", "g2.pem"], "\(number)")
@@ -176,10 +184,7 @@ import Testing
         }
         #expect(try store.certificate(of: record) == [7, 7])
         #expect(try store.certificate(of: RecordShape.fresh.record()) == nil)
-        #expect(
-            codeThrown { () throws(TenonError) in
-                try store.saveCertificate(Array(repeating: 0, count: 65_536), held)
-            } == .tooLarge)
+        #expect(codeThrown { try store.saveCertificate(Array(repeating: 0, count: 65_536), held) } == .tooLarge)
     }
 
     // Decision: state-folder
@@ -217,13 +222,7 @@ import Testing
         try store.setAside(held)
         for number in 1...plan.made.count {
             try put(.promoted)
-            let full = CallPlan(.errno(EIO), onward: true)
-            held.release()
-            let crashed = RecordStore(name, in: try temporary.open(full.calls))
-            let theirs = try #require(try crashed.lock.attempt())
-            full.forget(andFailAt: number)
-            _ = codeThrown { () throws(TenonError) in try crashed.setAside(theirs) }
-            full.forget()
+            let (crashed, theirs) = try crash(at: number, EIO) { try $0.setAside($1) }
             // It is there, or known not to be, or absent: never absent with a key.
             if case .found = crashed.read() { _ = try crashed.recover(theirs) }
             try crashed.setAside(theirs)
@@ -233,11 +232,11 @@ import Testing
 
     // Decision: other-machine
     @Test func whatIsLeftOfALostRecord() throws {
-        #expect(codeThrown { () throws(TenonError) in try store.leftover(held) } == .stateMissing)
+        #expect(codeThrown { try store.leftover(held) } == .stateMissing)
         try put(.registered)
-        #expect(codeThrown { () throws(TenonError) in try store.leftover(held) } == .operationInFlight)
+        #expect(codeThrown { try store.leftover(held) } == .operationInFlight)
         try temporary.put("{", as: name.record)
-        #expect(codeThrown { () throws(TenonError) in try store.leftover(held) } == .recordForm)
+        #expect(codeThrown { try store.leftover(held) } == .recordForm)
         try temporary.put(RecordFile.encode(RecordShape.registered.record()), as: name.record + ".prev")
         try temporary.put("younger", as: name.file(.generation(3)))
         unlink(temporary[name.file(.generation(1))])
@@ -259,7 +258,7 @@ import Testing
             IdentityKey(
                 generation: 3, role: .next, facts: try RecordShape.facts(3), isHardware: true, isOffered: false))
         var record = leftover.record
-        let code = codeThrown { () throws(TenonError) in try record.resolve(to: held, among: keys) }
+        let code = codeThrown { try record.resolve(to: held, among: keys) }
         guard code == nil else {
             // A missing key, a state that only a reset leaves, and messages of which the last is unknown.
             #expect(

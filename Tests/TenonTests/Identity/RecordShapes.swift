@@ -24,6 +24,8 @@ enum RecordShape: String, CaseIterable {
             pem: Array(pem.utf8), name: [0, 11, number], parent: [0, 11, 0xaa, number], witness: [0, 11, 0xbb, number])
     }
 
+    static func moment(_ milliseconds: Int64) -> BootMoment { BootMoment(milliseconds: milliseconds, boot: "boot-1") }
+
     static func fresh(_ name: IdentityName) -> IdentityRecord {
         IdentityRecord(
             name, origin: "https://auth.example", dialect: "docs", alias: "synheart_auth_\(name.appID)",
@@ -37,7 +39,6 @@ enum RecordShape: String, CaseIterable {
         return record
     }
 
-    /// The shape before.
     private var before: Self? {
         switch self {
         case .fresh: nil
@@ -128,11 +129,10 @@ enum RecordShape: String, CaseIterable {
         case .rotateSent: try record.markSent()
         case .rotateUnknown: try record.move(to: .registered)
         case .rotateAccepted:
-            try record.accept(
-                effectiveAt: 1_700_000_500, from: BootMoment(milliseconds: 500_000, boot: "boot-1"))
+            try record.accept(effectiveAt: 1_700_000_500, from: Self.moment(500_000))
         case .rotateRefused:
             record.settle()
-            record.refusedAt = BootMoment(milliseconds: 400_000, boot: "boot-1")
+            record.refusedAt = Self.moment(400_000)
         case .rotateTried: try record.tryNext()
         case .logged:
             try record.move(to: .registered)

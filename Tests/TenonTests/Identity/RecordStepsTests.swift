@@ -4,10 +4,10 @@ import Testing
 
 @Suite struct RecordStepsTests {
     private func change(
-        _ shape: RecordShape, _ body: (inout IdentityRecord) throws(TenonError) -> Void
+        _ shape: RecordShape, _ body: (inout IdentityRecord) throws -> Void
     ) throws -> (IdentityRecord, TenonError.Code?) {
         var record = try shape.record()
-        let code = codeThrown { () throws(TenonError) in try body(&record) }
+        let code = codeThrown { try body(&record) }
         // Every step leaves a valid record.
         #expect(throws: Never.self) { try RecordFile.encode(record) }
         return (record, code)
@@ -18,66 +18,40 @@ import Testing
         .rotateSent, .rotateUnknown, .rotateAccepted, .rotateRefused, .rotateTried, .revokedWhileRotating, .revived,
     ]
 
+    /// Where a message about a first key is made or sent, and where one about the next key is.
+    static let registering: Set<RecordShape> = [
+        .registerPrepared, .registerSent, .registerUnknown, .registerPending, .slotPrepared, .slotSent, .logPrepared,
+        .logSent,
+    ]
+    static let rotating = offering.subtracting([.rotateRefused]).union([
+        .rotatePrepared, .slotRotating, .clearedWhileRotating,
+    ])
+    static let registered = Set(
+        RecordShape.allCases.filter { shape in
+            let state = try? shape.record().state
+            return state == .registered || state == .keyInvalid
+        })
+
     /// The shapes in which each step is allowed; in all others it throws and changes nothing.
     static let steps: [(String, Set<RecordShape>, TenonError.Code, @Sendable (inout IdentityRecord) throws -> Void)] = [
-        (
-            "mark sent",
-            [
-                .registerPrepared, .registerSent, .registerUnknown, .registerPending, .rotatePrepared, .rotateSent,
-                .rotateUnknown, .rotateAccepted, .rotateTried, .slotPrepared, .slotSent, .slotRotating,
-                .logPrepared, .logSent,
-                .clearedWhileRotating, .revokedWhileRotating, .revived,
-            ], .keyGeneration, { try $0.markSent() }
-        ),
-        (
-            "await approval",
-            [
-                .registerPrepared, .registerSent, .registerUnknown, .registerPending, .slotPrepared, .slotSent,
-                .logPrepared, .logSent,
-            ],
-            .keyGeneration, { try $0.awaitApproval() }
-        ),
-        (
-            "accept",
-            [
-                .rotatePrepared, .rotateSent, .rotateUnknown, .rotateAccepted, .rotateTried, .slotRotating,
-                .clearedWhileRotating, .revokedWhileRotating, .revived,
-            ], .keyGeneration,
-            { try $0.accept(effectiveAt: 1, from: BootMoment(milliseconds: 1, boot: "boot-1")) }
-        ),
-        (
-            "try the next", offering, .keyGeneration, { try $0.tryNext() }
-        ),
-        (
-            "forget the time", offering, .keyGeneration, { try $0.forgetEffectiveTime() }
-        ),
+        ("mark sent", registering.union(rotating), .keyGeneration, { try $0.markSent() }),
+        ("await approval", registering, .keyGeneration, { try $0.awaitApproval() }),
+        ("accept", rotating, .keyGeneration, { try $0.accept(effectiveAt: 1, from: RecordShape.moment(1)) }),
+        ("try the next", offering, .keyGeneration, { try $0.tryNext() }),
+        ("forget the time", offering, .keyGeneration, { try $0.forgetEffectiveTime() }),
         ("reject", [.registerUnknown, .registerPending], .keyGeneration, { try $0.reject() }),
-        (
-            "promote", offering, .keyGeneration, { try $0.promote(at: 7) }
-        ),
-        (
-            "revoke",
-            Set(
-                RecordShape.allCases.filter { shape in
-                    let state = try? shape.record().state
-                    return state == .registered || state == .keyInvalid
-                }), .invalidStateTransition, { try $0.revoke() }
-        ),
+        ("promote", offering, .keyGeneration, { try $0.promote(at: 7) }),
+        ("revoke", registered, .invalidStateTransition, { try $0.revoke() }),
         (
             "wipe", [.cleared, .clearedWhileRotating, .superseded], .invalidStateTransition,
             {
                 // Another machine's identity continues only under another local id, which the next step sets.
-                if $0.cause == .foreignTPM { throw TenonError(from: .keyInvalid, to: .unregistered) }
+                if $0.cause == .foreignTPM { throw TenonError(.invalidStateTransition, message: "") }
                 try $0.wipe()
             }
         ),
-        (
-            "revive", [.cleared, .clearedWhileRotating, .foreign], .invalidStateTransition, { try $0.revive() }
-        ),
-        (
-            "reset", Set(RecordShape.allCases), .keyGeneration,
-            { try $0.reset(deviceLocalID: RecordShape.otherLocal) }
-        ),
+        ("revive", [.cleared, .clearedWhileRotating, .foreign], .invalidStateTransition, { try $0.revive() }),
+        ("reset", Set(RecordShape.allCases), .keyGeneration, { try $0.reset(deviceLocalID: RecordShape.otherLocal) }),
     ]
 
     @Test(arguments: steps.indices)
@@ -103,7 +77,7 @@ import Testing
         var dropped: Set<String> = []
         for shape in RecordShape.allCases {
             for key in try shape.record().keys {
-                let (record, code) = try change(shape) { record throws(TenonError) in try record.drop(key.generation) }
+                let (record, code) = try change(shape) { try $0.drop(key.generation) }
                 #expect(code == nil || code == .keyGeneration)
                 #expect((code == nil) == (record.keys.count < (try shape.record().keys.count)))
                 if code == nil {
@@ -113,7 +87,7 @@ import Testing
             }
         }
         #expect(dropped == ["abandoned current", "promoted previous"])
-        #expect(try change(.fresh) { record throws(TenonError) in try record.drop(1) }.1 == .keyGeneration)
+        #expect(try change(.fresh) { try $0.drop(1) }.1 == .keyGeneration)
     }
 
     /// What a message is bound to is never dropped, and no second message is bound to another key.
@@ -121,23 +95,23 @@ import Testing
         for shape in [RecordShape.logSent, .logged] {
             let next = try #require(try shape.record().key(.next))
             #expect(next.isCommitted && !next.isOffered)
-            #expect(try change(shape) { record throws(TenonError) in try record.drop(2) }.1 == .keyGeneration)
+            #expect(try change(shape) { try $0.drop(2) }.1 == .keyGeneration)
         }
         #expect(try RecordShape.logPrepared.record().key(.next)?.isCommitted == false)
         #expect(try RecordShape.logged.record().reason == nil)
-        let (rotating, code) = try change(.logged) { record throws(TenonError) in
+        let (rotating, code) = try change(.logged) { record in
             try record.add(RecordShape.facts(3), as: .following, generation: 3, isHardware: true)
             try record.begin(.rotate(from: 1, to: 2, committing: 3, message: [8], resend: .identical, slot: 1))
             try record.markSent()
         }
         #expect(code == nil && rotating.key(.following)?.isCommitted == true && rotating.reason == .rotationPending)
         for other in [nil, 2] {
-            let (_, code) = try change(.logSent) { record throws(TenonError) in
+            let (_, code) = try change(.logSent) { record in
                 try record.begin(.register(1, committing: other, message: [9], resend: .identical, slot: 0))
             }
             #expect(code == (other == nil ? .operationInFlight : nil))
         }
-        let (_, strange) = try change(.logged) { record throws(TenonError) in
+        let (_, strange) = try change(.logged) { record in
             try record.begin(.rotate(from: 1, to: 2, committing: 9, message: [8], resend: .identical, slot: 1))
         }
         #expect(strange == .keyGeneration)
@@ -152,7 +126,7 @@ import Testing
             (.promoted, .next, 2, .keyGeneration), (.promoted, .next, 3, nil), (.wiped, .current, 1, .keyGeneration),
             (.wiped, .current, 2, nil), (.reset, .current, 2, .keyGeneration), (.reset, .current, 3, nil),
         ] {
-            let code = try change(shape) { record throws(TenonError) in
+            let code = try change(shape) { record in
                 try record.add(RecordShape.facts(9), as: role, generation: generation, isHardware: true)
             }.1
             #expect(code == expected, "\(shape) \(role) \(generation)")
@@ -171,7 +145,7 @@ import Testing
             (.rotateUnknown, register, .operationInFlight), (.rotateRefused, rotate, nil),
             (.rotateRefused, .rotate(from: 2, to: 1, message: []), .keyGeneration), (.promoted, rotate, .keyGeneration),
         ] {
-            let (record, code) = try change(shape) { record throws(TenonError) in try record.begin(journal) }
+            let (record, code) = try change(shape) { try $0.begin(journal) }
             #expect(code == expected, "\(shape)")
             if code == nil {
                 #expect(record.journal?.message == [7])
@@ -192,12 +166,12 @@ import Testing
             (register([9], nil), .slotTaken), (register([9], 0, .fresh), .operationInFlight),
         ] {
             for shape in [RecordShape.slotPrepared, .slotSent] {
-                #expect(try change(shape) { record throws(TenonError) in try record.begin(journal) }.1 == expected)
+                #expect(try change(shape) { try $0.begin(journal) }.1 == expected)
             }
         }
         // Neither is the slot free when the operation is settled.
         for slot in [Int64(-1), 0, 1] {
-            let (_, code) = try change(.slotRotating) { record throws(TenonError) in
+            let (_, code) = try change(.slotRotating) { record in
                 try record.move(to: .registered)
                 record.settle()
                 try record.begin(.rotate(from: 1, to: 2, message: [6], resend: .identical, slot: slot))
@@ -209,7 +183,7 @@ import Testing
 
     @Test(arguments: ["reject", "reset", "wipe"])
     func anotherKeyBeginsAnotherOrder(_ end: String) throws {
-        let (record, code) = try change(.slotSent) { record throws(TenonError) in
+        let (record, code) = try change(.slotSent) { record in
             try letGo(&record, end)
             try record.add(RecordShape.facts(2), as: .current, generation: 2, isHardware: true)
             try record.begin(.register(2, message: [3], resend: .identical, slot: 0))
@@ -237,7 +211,7 @@ import Testing
         #expect(record.key(.next) == nil && record.journal == nil && record.keyRotatedAt == 1_700_000_600)
         #expect(try RecordShape.retired.record().keys.map(\.generation) == [2])
         // A second one drops the first of three.
-        let (again, code) = try change(.promoted) { record throws(TenonError) in
+        let (again, code) = try change(.promoted) { record in
             try record.add(RecordShape.facts(3), as: .next, generation: 3, isHardware: true)
             try record.begin(.rotate(from: 2, to: 3, message: []))
             try record.markSent()
@@ -245,7 +219,7 @@ import Testing
         }
         #expect(code == nil && again.key(.current)?.generation == 3 && again.keys.count == 2)
         // This also ends the state in which all keys were refused.
-        let (held, _) = try change(.rotateRefused) { record throws(TenonError) in try record.promote(at: 9) }
+        let (held, _) = try change(.rotateRefused) { try $0.promote(at: 9) }
         #expect(held.refusedAt == nil && held.key(.current)?.generation == 2)
     }
 
@@ -256,7 +230,7 @@ import Testing
         let ends: [(String, @Sendable (inout IdentityRecord) throws -> Void)] = [
             ("promote", { try $0.promote(at: 7) }), ("lose", { try $0.invalidate(because: .superseded) }),
             ("reset", { try $0.reset(deviceLocalID: RecordShape.otherLocal) }),
-            ("accept", { try $0.accept(effectiveAt: 1, from: BootMoment(milliseconds: 1, boot: "boot-1")) }),
+            ("accept", { try $0.accept(effectiveAt: 1, from: RecordShape.moment(1)) }),
             ("resolve", { try $0.resolve(to: 1, among: $0.keys) }),
         ]
         for (name, step) in ends {
@@ -273,7 +247,7 @@ import Testing
     @Test func whatARejectionLeaves() throws {
         #expect(try RecordShape.rejected.record().keys.isEmpty)
         // The other one of two keys is left, and is offered next.
-        let (record, code) = try change(.abandoned) { record throws(TenonError) in
+        let (record, code) = try change(.abandoned) { record in
             try record.add(RecordShape.facts(2), as: .next, generation: 2, isHardware: true)
             try record.begin(.register(1, message: []))
             try record.markSent()
@@ -295,15 +269,11 @@ import Testing
         #expect(try RecordFile.encode(reset).count == RecordFile.encode(expected).count)
         // A golden image must not merge with its copies (decision: other-machine).
         for local in [nil, RecordShape.local] {
-            let (record, code) = try change(.foreign) { record throws(TenonError) in
-                try record.wipe(deviceLocalID: local)
-            }
+            let (record, code) = try change(.foreign) { try $0.wipe(deviceLocalID: local) }
             #expect(code == .deviceID && record.state == .keyInvalid && record.keys.count == 1)
         }
         #expect(
-            try change(.foreign) { record throws(TenonError) in
-                try record.wipe(deviceLocalID: RecordShape.otherLocal)
-            }.0.state == .unregistered)
+            try change(.foreign) { try $0.wipe(deviceLocalID: RecordShape.otherLocal) }.0.state == .unregistered)
     }
 
     @Test func onlyTheSameEndorsementKeySaysThatTheTPMWasCleared() throws {
@@ -338,10 +308,10 @@ import Testing
     // Decision: dialect-kept
     @Test func theDialectIsTheOneOfTheRegistration() throws {
         let record = try RecordShape.registered.record()
-        #expect(codeThrown { () throws(TenonError) in try record.check(dialect: "docs") } == nil)
-        #expect(codeThrown { () throws(TenonError) in try record.check(dialect: "tenon") } == .dialectChanged)
+        #expect(codeThrown { try record.check(dialect: "docs") } == nil)
+        #expect(codeThrown { try record.check(dialect: "tenon") } == .dialectChanged)
         var fresh = record
-        #expect(codeThrown { () throws(TenonError) in try fresh.take(dialect: "tenon") } == .dialectChanged)
+        #expect(codeThrown { try fresh.take(dialect: "tenon") } == .dialectChanged)
         try fresh.reset(deviceLocalID: RecordShape.otherLocal)
         try fresh.take(dialect: "tenon")
         #expect(fresh.dialect == "tenon")
@@ -410,8 +380,4 @@ import Testing
             #expect(moment.since(BootMoment(milliseconds: time, boot: boot)) == nil)
         }
     }
-}
-
-extension TenonError {
-    fileprivate init(from: IdentityState, to: IdentityState) { self.init(.invalidStateTransition, message: "") }
 }

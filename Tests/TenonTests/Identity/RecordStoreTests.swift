@@ -107,14 +107,12 @@ import Testing
 
     private func attemptedChange(_ store: RecordStore) throws -> TenonError.Code? {
         let held = try held(store)
-        return codeThrown { () throws(TenonError) in
-            try store.change(held) { record throws(TenonError) in record.deviceID = "another" }
-        }
+        return codeThrown { try store.change(held) { record throws(TenonError) in record.deviceID = "another" } }
     }
 
     private func attemptedCreation(_ store: RecordStore) throws -> TenonError.Code? {
         let held = try held(store)
-        return codeThrown { () throws(TenonError) in try store.create(RecordShape.fresh.record(), held) }
+        return codeThrown { try store.create(RecordShape.fresh.record(), held) }
     }
 
     // Decision: missing-state. A volume that is not mounted yet looks like a new device.
@@ -151,9 +149,7 @@ import Testing
         #expect(store.read().code == .recordForm)
         unlink(temporary[name.record])
         let held = try held(store)
-        #expect(
-            codeThrown { () throws(TenonError) in try store.create(RecordShape.fresh.record(other), held) }
-                == .recordForm)
+        #expect(codeThrown { try store.create(RecordShape.fresh.record(other), held) } == .recordForm)
         #expect(store.read().isAbsent)
     }
 
@@ -221,7 +217,7 @@ import Testing
         let held = try held(store)
         plan.forget()
         #expect(
-            codeThrown { () throws(TenonError) in
+            codeThrown {
                 try store.change(held) { record throws(TenonError) in
                     record.deviceID = "another"
                     try record.move(to: .keyReady)
@@ -230,7 +226,7 @@ import Testing
         try store.change(held) { _ throws(TenonError) in }
         // An invalid record is not written.
         #expect(
-            codeThrown { () throws(TenonError) in
+            codeThrown {
                 try store.change(held) { record throws(TenonError) in record.deviceID = "two words" }
             } == .recordForm)
         #expect(plan.made == [])
@@ -253,9 +249,7 @@ import Testing
                 let store = try store(plan.calls)
                 let held = try held(store)
                 plan.forget(andFailAt: number)
-                let code = codeThrown { () throws(TenonError) in
-                    try store.change(held) { record throws(TenonError) in record = new }
-                }
+                let code = codeThrown { try store.change(held) { record throws(TenonError) in record = new } }
                 #expect(code == .stateFull && plan.made.count >= number)
                 let read = try RecordStoreTests.read(temporary)
                 #expect(read == (number == StateWritingTests.whole.count ? new : old))
@@ -267,7 +261,6 @@ import Testing
         }
     }
 
-    /// Reads it like another process.
     private static func read(_ temporary: TemporaryFolder) throws -> IdentityRecord? {
         try RecordStore(RecordShape.name(), in: temporary.open()).read().value
     }

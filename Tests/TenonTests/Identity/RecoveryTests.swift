@@ -11,46 +11,25 @@ import Testing
         let hasJournal: Bool
     }
 
-    private static func row(_ shape: RecordShape, _ state: IdentityState, _ journal: String) -> Row {
-        Row(shape: shape, state: state, hasJournal: journal == "journal")
+    private static func rows(_ state: IdentityState, hasJournal: Bool, _ shapes: RecordShape...) -> [Row] {
+        shapes.map { Row(shape: $0, state: state, hasJournal: hasJournal) }
     }
 
-    static let table: [Row] = [
-        row(.fresh, .unregistered, "-"),
-        row(.challenged, .unregistered, "-"),
-        row(.keyReady, .unregistered, "-"),
-        row(.abandoned, .unregistered, "-"),
-        row(.registerPrepared, .unregistered, "-"),
-        row(.registerSent, .unregistered, "journal"),
-        row(.registerUnknown, .unregistered, "journal"),
-        row(.registerPending, .unregistered, "journal"),
-        row(.rejected, .unregistered, "-"),
-        row(.registered, .registered, "-"),
-        row(.rotatePrepared, .registered, "-"),
-        row(.rotateSent, .registered, "journal"),
-        row(.rotateUnknown, .registered, "journal"),
-        row(.rotateAccepted, .registered, "journal"),
-        row(.rotateTried, .registered, "journal"),
-        row(.rotateRefused, .registered, "-"),
-        row(.promoted, .registered, "-"),
-        row(.retired, .registered, "-"),
-        row(.slotPrepared, .unregistered, "journal"),
-        row(.slotSent, .unregistered, "journal"),
-        row(.slotRotating, .registered, "journal"),
-        row(.logPrepared, .unregistered, "journal"),
-        row(.logSent, .unregistered, "journal"),
-        row(.logged, .registered, "-"),
-        row(.cleared, .keyInvalid, "-"),
-        row(.foreign, .keyInvalid, "-"),
-        row(.superseded, .keyInvalid, "-"),
-        row(.clearedWhileRotating, .keyInvalid, "journal"),
-        row(.revoked, .registered, "-"),
-        row(.revokedWhileRotating, .registered, "journal"),
-        row(.revokedAndCleared, .keyInvalid, "-"),
-        row(.revived, .registered, "journal"),
-        row(.wiped, .unregistered, "-"),
-        row(.reset, .unregistered, "-"),
-    ]
+    static let table =
+        rows(
+            .unregistered, hasJournal: false, .fresh, .challenged, .keyReady, .abandoned, .registerPrepared, .rejected,
+            .wiped, .reset)
+        + rows(
+            .unregistered, hasJournal: true, .registerSent, .registerUnknown, .registerPending, .slotPrepared,
+            .slotSent, .logPrepared, .logSent)
+        + rows(
+            .registered, hasJournal: false, .registered, .rotatePrepared, .rotateRefused, .promoted, .retired, .logged,
+            .revoked)
+        + rows(
+            .registered, hasJournal: true, .rotateSent, .rotateUnknown, .rotateAccepted, .rotateTried, .slotRotating,
+            .revokedWhileRotating, .revived)
+        + rows(.keyInvalid, hasJournal: false, .cleared, .foreign, .superseded, .revokedAndCleared)
+        + rows(.keyInvalid, hasJournal: true, .clearedWhileRotating)
 
     @Test func everyShapeHasItsRow() {
         #expect(Set(Self.table.map(\.shape)) == Set(RecordShape.allCases))

@@ -35,8 +35,7 @@ import Testing
             let path = try TemporaryFolder()["a/b/c"]
             let plan = CallPlan(.errno(EROFS), at: number)
             // At the first try to make it the errno says whether the one above is there.
-            #expect(
-                codeThrown { () throws(TenonError) in try StateFolder(at: path, calls: plan.calls) } == .stateReadOnly)
+            #expect(codeThrown { try StateFolder(at: path, calls: plan.calls) } == .stateReadOnly)
             #expect(plan.made.count == number)
         }
     }
@@ -56,16 +55,16 @@ import Testing
     @Test(arguments: [mode_t(0o720), 0o702, 0o777, 0o1777])
     func othersMayNotWrite(_ mode: mode_t) throws {
         chmod(temporary.path, mode)
-        #expect(codeThrown(temporary.opened) == .stateOwner)
+        #expect(codeThrown { try temporary.open() } == .stateOwner)
         chmod(temporary.path, 0o755)
-        #expect(codeThrown(temporary.opened) == nil)
+        #expect(codeThrown { try temporary.open() } == nil)
     }
 
     @Test func belongsToItsUser() throws {
         // Root's own folder, or, when root runs the test, one that it gives away.
         let path = geteuid() == 0 ? temporary.path : "/usr"
         if geteuid() == 0 { #expect(chown(path, 1, 1) == 0) }
-        #expect(codeThrown { () throws(TenonError) in try StateFolder(at: path) } == .stateOwner)
+        #expect(codeThrown { try StateFolder(at: path) } == .stateOwner)
     }
 
     @Test func isNoLinkAndNoFile() throws {
@@ -75,13 +74,13 @@ import Testing
         for (name, code) in [
             ("real/", nil), ("link", TenonError.Code.stateKind), ("link/", .stateKind), ("file", .stateKind),
         ] {
-            #expect(codeThrown { () throws(TenonError) in try StateFolder(at: temporary[name]) } == code, "\(name)")
+            #expect(codeThrown { try StateFolder(at: temporary[name]) } == code, "\(name)")
         }
     }
 
     @Test(arguments: ["", "a\0b", String(repeating: "a", count: 4096)])
     func pathsThatAreNone(_ path: String) {
-        #expect(codeThrown { () throws(TenonError) in try StateFolder(at: path) } == .statePath)
+        #expect(codeThrown { try StateFolder(at: path) } == .statePath)
     }
 
     @Test func readingHasThreeOutcomes() throws {
@@ -161,11 +160,7 @@ import Testing
         #expect(try path(nil, true, all) == "/var/lib/tenon")
         #expect(try path(nil, false, all) == "/h/.local/state/tenon")
         all["HOME"] = nil
-        #expect(codeThrown { () throws(TenonError) in try path(nil, false, all) } == .statePath)
-        #expect(codeThrown { () throws(TenonError) in try path("", true, [:]) } == .statePath)
+        #expect(codeThrown { try path(nil, false, all) } == .statePath)
+        #expect(codeThrown { try path("", true, [:]) } == .statePath)
     }
-}
-
-extension TemporaryFolder {
-    func opened() throws(TenonError) -> StateFolder { try open() }
 }

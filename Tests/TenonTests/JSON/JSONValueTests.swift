@@ -65,13 +65,12 @@ import Testing
 
     @Test func whatNoReaderTakesIsNotWritten() throws {
         for number in [Double.nan, .infinity, -.infinity] {
-            #expect(codeThrown { () throws(TenonError) in try JSON.number(number).encoded() } == .jsonNotFinite)
+            #expect(codeThrown { try JSON.number(number).encoded() } == .jsonNotFinite)
         }
         var deep: JSON = 1
         for _ in 0..<8 { deep = [deep] }
         _ = try deep.encoded()
-        #expect(codeThrown { () throws(TenonError) in try JSON.array([deep]).encoded() } == .jsonTooDeep)
-        #expect(
-            codeThrown { () throws(TenonError) in try JSON(dictionaryLiteral: ("a", deep)).encoded() } == .jsonTooDeep)
+        #expect(codeThrown { try JSON.array([deep]).encoded() } == .jsonTooDeep)
+        #expect(codeThrown { try JSON(dictionaryLiteral: ("a", deep)).encoded() } == .jsonTooDeep)
     }
 }

@@ -10,7 +10,9 @@ final class Child: Sendable {
     private let socket: Int32
     private let received = Mutex<[UInt8]>([])
 
-    init(_ arguments: String...) throws {
+    convenience init(_ arguments: String...) throws { try self.init(arguments) }
+
+    init(_ arguments: [String]) throws {
         let program = try Self.folderOfTests() + "/StateChild"
         // Both ends close on exec: otherwise one child would hold another's input open.
         var ends: [Int32] = [0, 0]
@@ -63,7 +65,7 @@ final class Child: Sendable {
     /// Sends a device a command, and serves as its service meanwhile.
     ///
     /// - Returns: the result; nil if the device died.
-    func perform(_ command: String, at service: ScriptedService) -> String? {
+    func perform(_ command: String, at service: some FatedService) -> String? {
         perform(command) { ServiceLine.answer(to: $0, by: service) }
     }
 

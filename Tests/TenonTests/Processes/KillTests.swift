@@ -47,10 +47,7 @@ import Testing
         let seen = world.service.seen.count
         let fates = (0..<6).flatMap { _ in operation == .register ? [.arrives, fate.fate] : [fate.fate] }
         world.service.change { $0.fates = fates }
-        let child = try world.child(dyingAt: number)
-        let end = child.perform(operation.rawValue, at: world.service)
-        child.end()
-        #expect(child.wait() == (end == nil ? -9 : 0))
+        let end = try world.perform(operation.rawValue, dyingAt: number)
         world.service.change { $0.fates = [] }
         world.service.deliverLate()
         return end == nil ? world.service.seen.count - seen > (operation == .register ? 1 : 0) : nil
@@ -64,7 +61,7 @@ import Testing
         var (number, cuts) = (0, 0)
         repeat {
             number += 1
-            let world = try DeviceWorld(copying: before)
+            let world = try before.copy()
             let place = "\(operation) that \(fate.rawValue), call \(number)"
             guard let isMet = try cut(world, operation, fate, at: number) else { break }
             // Before that, the world is the one of messages that arrive.
@@ -82,10 +79,7 @@ import Testing
     /// The device signs with the key that the service holds, or is cleanly unregistered, or knows that it does
     /// not know.
     private func expectKnown(_ world: DeviceWorld, _ operation: Operation, _ place: String) throws {
-        let child = try world.child()
-        let end = child.perform("try", at: world.service)
-        child.end()
-        #expect(child.wait() == 0, "\(place)")
+        let end = try world.perform("try", place)
         let record = world.store.read().value
         switch end {
         case "ok": break

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import FlowParts
-import Glibc
-import Synchronization
 import Tenon
 import Testing
 
@@ -29,10 +27,7 @@ import Testing
         // A rotation asks for the log first.
         let fates = (0..<6).map { _ in fate.fate }
         world.service.change { $0.fates = operation == .rotate ? [.arrives] + fates : fates }
-        let child = try world.child(dyingAt: number)
-        let end = world.perform(operation.rawValue, child)
-        child.end()
-        #expect(child.wait() == (end == nil ? -9 : 0))
+        let end = try world.perform(operation.rawValue, dyingAt: number)
         world.service.change { $0.fates = [] }
         world.service.deliverLate()
         return end == nil ? world.service.exchanges - exchanges > (operation == .rotate ? 1 : 0) : nil
@@ -45,7 +40,7 @@ import Testing
         var (number, cuts, events, doubles) = (0, 0, 0, 0)
         repeat {
             number += 1
-            let world = try LogWorld(copying: before)
+            let world = try before.copy()
             let place = "\(operation) that \(fate.rawValue), call \(number)"
             guard let isMet = try cut(world, operation, fate, at: number) else { break }
             // Before that, the world is the one of messages that arrive.
@@ -103,26 +98,18 @@ import Testing
         try world.expect(["maintain": "ok", "rotate": "ok"], "later")
         try world.take(backup)
         world.service.deliverLate()
-        let child = try world.child()
-        #expect(world.perform("rotate", child) == "ok")
-        #expect(world.perform("rotate", child) == "\(TenonError.Code.keyInvalidated)")
-        child.end()
-        #expect(child.wait() == 0 && world.service.numbersWithTwoEvents == 0)
+        try world.expect(["rotate": "ok", "rotate": "\(TenonError.Code.keyInvalidated)"], "restored")
+        #expect(world.service.numbersWithTwoEvents == 0)
     }
 
     /// Independent processes on one identifier; two of the eight die repeatedly.
     @Test func eightProcessesOnOneLog() async throws {
         let world = try LogWorld()
         try world.expect(["register": "ok"], "start")
-        let ends = Tally()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<8 {
-                let thread = WorkThread()
-                group.addTask {
-                    try await thread.run { () throws(TenonError) in drive(number, world, ends) }
-                }
-            }
-            try await group.waitForAll()
+        let commands = ["rotate", "data", "maintain", "rotate", "register", "data"]
+        let counts = try await world.race(dyingWithin: 200) { process, turn in
+            if (process + turn).isMultiple(of: 4) { world.service.change { $0.fates.append(.late) } }
+            return commands[(process + turn) % commands.count]
         }
         // What was meant for commands that sent nothing.
         world.service.change { $0.fates = [] }
@@ -130,7 +117,6 @@ import Testing
         let allowed: Set<String> = [
             "ok", "died", "\(TenonError.Code.httpNoAnswer)", "\(TenonError.Code.outcomeUnknown)",
         ]
-        let counts = ends.counts
         #expect(Set(counts.keys).isSubset(of: allowed), "\(counts)")
         try world.expect(["register": "ok", "maintain": "ok", "rotate": "ok", "data": "ok"], "the end")
         try await world.expectWhole("the end")
@@ -141,32 +127,4 @@ import Testing
         let doubles = world.service.numbersWithTwoEvents
         print("8 processes on one log: \(words.joined(separator: ", ")); \(log) events, \(doubles) numbers with two")
     }
-
-    /// Twelve commands, by one process after the other.
-    private func drive(_ number: Int, _ world: LogWorld, _ ends: Tally) {
-        let commands = ["rotate", "data", "maintain", "rotate", "register", "data"]
-        var done = 0
-        while done < 12 {
-            guard let child = try? world.child(dyingAt: number < 6 ? 0 : Int.random(in: 1...200)) else { return }
-            var isAlive = true
-            while isAlive, done < 12 {
-                if (number + done).isMultiple(of: 4) { world.service.change { $0.fates.append(.late) } }
-                let word = world.perform(commands[(number + done) % commands.count], child)
-                ends.add(word ?? "died")
-                done += 1
-                isAlive = word != nil
-            }
-            child.end()
-            _ = child.wait()
-        }
-    }
-}
-
-/// How often each command ended in which way.
-private final class Tally: Sendable {
-    private let kept = Mutex<[String: Int]>([:])
-
-    var counts: [String: Int] { kept.withLock { $0 } }
-
-    func add(_ word: String) { kept.withLock { $0[word, default: 0] += 1 } }
 }

@@ -36,12 +36,10 @@ final class Referee: Sendable {
     init(_ service: ScriptedService) { self.service = service }
 
     var violations: [String] { state.withLock { $0.violations } }
-    /// The number of each kind of event.
     var counts: [String: Int] { state.withLock { $0.counts } }
 
     func complain(_ violation: String) { state.withLock { $0.violations.append(violation) } }
 
-    /// A process gets a command.
     func begin(_ command: String, by number: Int) {
         let devices = Set(service.devices.keys)
         state.withLock { state in

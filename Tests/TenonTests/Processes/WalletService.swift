@@ -6,7 +6,7 @@ import TenonITWallet
 
 /// An honest IT-Wallet provider in memory, with its attestation CA and the network in front of them. It also keeps what
 /// left the device at all, also what never arrived.
-final class WalletService: Transport {
+final class WalletService: FatedService {
     typealias Fate = ScriptedService.Fate
 
     struct State: Sendable {
@@ -60,40 +60,17 @@ final class WalletService: Transport {
     var tagsWithTwoKeys: Int { state.withLock { $0.keys.values.count { $0.count > 1 } } }
     var keysWithTwoTags: Int { state.withLock { $0.tags.values.count { $0.count > 1 } } }
 
-    /// Delivers the requests that the network held back.
-    func deliverLate() {
-        let late = state.withLock { state in
-            defer { state.late = [] }
-            return state.late
-        }
-        for request in late { _ = answer(request) }
+    func changeLate<Value: Sendable>(_ body: (inout [HTTPRequest]) -> Value) -> Value {
+        state.withLock { body(&$0.late) }
     }
 
-    func exchange(
-        _ request: HTTPRequest, deadline: ContinuousClock.Instant
-    ) async throws(TenonError) -> HTTPResponse { try exchange(request) }
+    func fate(of request: HTTPRequest) -> Fate { state.withLock { $0.fate(of: request) } }
 
-    func exchange(_ request: HTTPRequest) throws(TenonError) -> HTTPResponse {
-        let fate = state.withLock { state in state.fate(of: request) }
-        switch fate {
-        case .arrives: return answer(request)
-        case .notSent: throw TenonError(.httpConnect, message: "Nobody is there.")
-        case .requestLost: throw Self.noAnswer
-        case .answerLost:
-            _ = answer(request)
-            throw Self.noAnswer
-        case .late:
-            state.withLock { $0.late.append(request) }
-            throw Self.noAnswer
-        case .answers(let status, let word, _), .denied(let status, let word):
-            return response(status, Self.encoded(["error": .string(word ?? "unknown")]))
-        case .garbled:
-            _ = answer(request)
-            return response(200, Self.encoded(["status": "who knows"]))
-        }
+    func body(code: String?) -> JSON { ["error": .string(code ?? "unknown")] }
+
+    func response(_ status: Int, _ body: JSON, _ headers: [(name: String, value: String)]) -> HTTPResponse {
+        response(status, Self.encoded(body))
     }
-
-    private static let noAnswer = TenonError(.httpNoAnswer, message: "The connection ended.")
 
     private static func encoded(_ json: JSON) -> [UInt8] { (try? json.encoded()) ?? [] }
 
@@ -103,7 +80,7 @@ final class WalletService: Transport {
             sent: time.moment, received: time.moment)
     }
 
-    private func answer(_ request: HTTPRequest) -> HTTPResponse {
+    func answer(_ request: HTTPRequest) -> HTTPResponse {
         do {
             let (status, body) = try state.withLock { state in try reply(to: request, &state) }
             return response(status, body)

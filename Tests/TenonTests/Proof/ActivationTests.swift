@@ -45,9 +45,7 @@ import Testing
         ) -> TenonError.Code? {
             var activation = activation
             change(&activation)
-            return codeThrown { () throws(TenonError) in
-                try activation.verify(value, secret: secret, ekID: ekID, akName: akName)
-            }
+            return codeThrown { try activation.verify(value, secret: secret, ekID: ekID, akName: akName) }
         }
         let same = secret(32)
         #expect(code(same, ekID, akName) == nil)
@@ -67,9 +65,7 @@ import Testing
             [], Array(value.dropLast()), value + [0], changed(value, at: 0, to: ~value[0]),
             [UInt8](repeating: 0, count: 1 << 20),
         ] {
-            let code = codeThrown { () throws(TenonError) in
-                try activation.verify(wrong, secret: secret(32), ekID: ekID, akName: akName)
-            }
+            let code = codeThrown { try activation.verify(wrong, secret: secret(32), ekID: ekID, akName: akName) }
             #expect(code == .activation)
         }
     }
@@ -79,9 +75,7 @@ import Testing
         func value(_ secret: Secret, _ name: [UInt8], _ change: (inout Activation) -> Void) -> TenonError.Code? {
             var activation = activation
             change(&activation)
-            return codeThrown { () throws(TenonError) in
-                try activation.value(secret: secret, ekID: ekID, akName: name)
-            }
+            return codeThrown { try activation.value(secret: secret, ekID: ekID, akName: name) }
         }
         for count in [0, 31, 33, 100] { #expect(value(secret(count), akName, { _ in }) == .credentialForm) }
         #expect(value(same, akName) { $0.origin = "" } == .empty)
@@ -90,9 +84,7 @@ import Testing
         #expect(value(same, [], { _ in }) == .options)
         #expect(value(same, akName + [0], { _ in }) == .options)
         func derive(_ key: Secret, _ challenge: String, _ name: [UInt8]) -> TenonError.Code? {
-            codeThrown { () throws(TenonError) in
-                try Activation.secret(forChallenge: challenge, ekID: ekID, akName: name, key: key)
-            }
+            codeThrown { try Activation.secret(forChallenge: challenge, ekID: ekID, akName: name, key: key) }
         }
         #expect(derive(secret(31), "c", akName) == .options)
         #expect(derive(secret(0), "c", akName) == .options)
@@ -100,7 +92,7 @@ import Testing
         #expect(derive(same, "c", []) == .options)
         #expect(derive(same, String(repeating: "a", count: 1 << 20), akName) == .tooLarge)
         #expect(
-            codeThrown { () throws(TenonError) in
+            codeThrown {
                 try Digest.rotationNonce(
                     origin: "o", appID: "a", deviceID: "", oldKeyText: "k", newKeyText: "k", timestamp: "1")
             } == .empty)
@@ -122,9 +114,7 @@ import Testing
             }
             #expect(first.idObject != second.idObject && first.encryptedSecret != second.encryptedSecret)
             func code(_ count: Int, _ name: [UInt8]) -> TenonError.Code? {
-                codeThrown { () throws(TenonError) in
-                    try Credential(Secret(count: count) { _ in }, for: ek, akName: name)
-                }
+                codeThrown { try Credential(Secret(count: count) { _ in }, for: ek, akName: name) }
             }
             #expect(code(1, area.name) == nil && code(limit, area.name) == nil)
             #expect(code(0, area.name) == .empty)

@@ -97,7 +97,6 @@ import Testing
         #expect(error?.message.contains(" \(name)") == true, "\(error?.message ?? "")")
     }
 
-    /// An error never contains text from the message.
     @Test func errorsHoldNothingThatWasRead() {
         let text = #"{"tpmInfo":{"manufacturer":"hidden"},"params":{"public":"hidden==","createData":"hidden"}}"#
         let error = #expect(throws: TenonError.self) { try AttestRequest(parsing: Array(text.utf8)) }
@@ -110,35 +109,27 @@ import Testing
             #"{"params":{"public":"Ag==","public":"Aw=="}}"#,
             #"{"params":{"public":"Ag=="},"ek":"AQ==","e\u006b":"AQ=="}"#,
         ] {
-            #expect(
-                codeThrown { () throws(TenonError) in try AttestRequest(parsing: Array(text.utf8)) }
-                    == .jsonDuplicateKey)
+            #expect(codeThrown { try AttestRequest(parsing: Array(text.utf8)) } == .jsonDuplicateKey)
         }
     }
+
+    static let bodies: [(text: String, most: Int, parse: @Sendable ([UInt8]) throws -> Void)] = [
+        (#"{"params":{"public":"Ag=="}}"#, 32_768, { _ = try AttestRequest(parsing: $0) }),
+        (#"{"credential":"AAEB","secret":"AAEB"}"#, 65_536, { _ = try AttestAnswer(parsing: $0) }),
+        (#"{"secret":"AQ=="}"#, 1_024, { _ = try SecretRequest(parsing: $0) }),
+        (#"{"chain":["AQ=="]}"#, 65_536, { _ = try SecretAnswer(parsing: $0) }),
+    ]
 
     @Test func sizesOfBodies() throws {
-        func padded(_ text: String, _ count: Int) -> [UInt8] {
-            Array(text.utf8) + [UInt8](repeating: 0x20, count: count - text.utf8.count)
+        for (text, most, parse) in Self.bodies {
+            let longest = Array(text.utf8) + [UInt8](repeating: 0x20, count: most - text.utf8.count)
+            try parse(longest)
+            #expect(codeThrown { try parse(longest + [0x20]) } == .jsonTooLarge, "\(text)")
         }
-        let request = #"{"params":{"public":"Ag=="}}"#
-        let answer = #"{"credential":"AAEB","secret":"AAEB"}"#
-        let secret = #"{"secret":"AQ=="}"#
-        let chain = #"{"chain":["AQ=="]}"#
-        _ = try AttestRequest(parsing: padded(request, 32_768))
-        _ = try AttestAnswer(parsing: padded(answer, 65_536))
-        _ = try SecretRequest(parsing: padded(secret, 1_024))
-        _ = try SecretAnswer(parsing: padded(chain, 65_536))
-        let bodies = [padded(request, 32_769), padded(answer, 65_537), padded(secret, 1_025), padded(chain, 65_537)]
-        #expect(codeThrown { () throws(TenonError) in try AttestRequest(parsing: bodies[0]) } == .jsonTooLarge)
-        #expect(codeThrown { () throws(TenonError) in try AttestAnswer(parsing: bodies[1]) } == .jsonTooLarge)
-        #expect(codeThrown { () throws(TenonError) in try SecretRequest(parsing: bodies[2]) } == .jsonTooLarge)
-        #expect(codeThrown { () throws(TenonError) in try SecretAnswer(parsing: bodies[3]) } == .jsonTooLarge)
         let many = #"{"params":{"public":"Ag=="},"x":[\#(String(repeating: "0,", count: 300))0]}"#
-        #expect(
-            codeThrown { () throws(TenonError) in try AttestRequest(parsing: Array(many.utf8)) } == .jsonTooManyValues)
+        #expect(codeThrown { try AttestRequest(parsing: Array(many.utf8)) } == .jsonTooManyValues)
     }
 
-    /// The largest request that its own limits allow fits into a body.
     @Test func theLargestRequestFits() throws {
         let certificate = [UInt8](repeating: 1, count: 4_096)
         let structure = [UInt8](repeating: 2, count: 1_024)
@@ -161,17 +152,14 @@ import Testing
             ("", .messageMember), (String(repeating: "A", count: 688), .messageMember), ("AAE", .base64Padding),
         ] as [(String, TenonError.Code)] {
             for text in [#"{"credential":"\#(part)","secret":"AAEB"}"#, #"{"credential":"AAEB","secret":"\#(part)"}"#] {
-                #expect(
-                    codeThrown { () throws(TenonError) in try AttestAnswer(parsing: Array(text.utf8)) } == code,
-                    "\(part)")
+                #expect(codeThrown { try AttestAnswer(parsing: Array(text.utf8)) } == code, "\(part)")
             }
         }
         let largest = [UInt8(510 >> 8), UInt8(510 & 0xff)] + [UInt8](repeating: 7, count: 510)
         let large = AttestAnswer(Credential(idObject: largest, encryptedSecret: largest))
         #expect(try AttestAnswer(parsing: large.encoded()) == large)
         for text in [#"{"credential":"AAEB"}"#, #"{"secret":"AAEB"}"#, #"{"credential":null,"secret":"AAEB"}"#] {
-            #expect(
-                codeThrown { () throws(TenonError) in try AttestAnswer(parsing: Array(text.utf8)) } == .messageMember)
+            #expect(codeThrown { try AttestAnswer(parsing: Array(text.utf8)) } == .messageMember)
         }
     }
 
@@ -185,10 +173,9 @@ import Testing
         #expect(try SecretRequest(parsing: most.encoded()) == most)
         let more = SecretRequest(Secret(copying: [UInt8](repeating: 1, count: 65).span))
         let body = try more.encoded()
-        #expect(codeThrown { () throws(TenonError) in try SecretRequest(parsing: body) } == .messageMember)
+        #expect(codeThrown { try SecretRequest(parsing: body) } == .messageMember)
         for text in ["{}", #"{"secret":""}"#, #"{"secret":null}"#, #"{"secret":["AQ=="]}"#] {
-            #expect(
-                codeThrown { () throws(TenonError) in try SecretRequest(parsing: Array(text.utf8)) } == .messageMember)
+            #expect(codeThrown { try SecretRequest(parsing: Array(text.utf8)) } == .messageMember)
         }
     }
 
@@ -200,8 +187,7 @@ import Testing
             "{}", #"{"chain":null}"#, #"{"chain":[]}"#, #"{"chain":"AQ=="}"#, #"{"chain":[""]}"#,
             #"{"chain":["AQ==","AQ==","AQ==","AQ==","AQ=="]}"#,
         ] {
-            #expect(
-                codeThrown { () throws(TenonError) in try SecretAnswer(parsing: Array(text.utf8)) } == .messageMember)
+            #expect(codeThrown { try SecretAnswer(parsing: Array(text.utf8)) } == .messageMember)
         }
     }
 }

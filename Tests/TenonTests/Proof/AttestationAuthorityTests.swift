@@ -5,29 +5,11 @@ import Testing
 
 /// Issued certificates; C tests check their fields.
 @Suite struct AttestationAuthorityTests {
-    private func code(_ body: () throws(TenonError) -> [UInt8]) -> TenonError.Code? { codeThrown(body) }
-
-    @Test func issues() throws {
-        let authority = try AuthorityRig()
-        var rig = try ProofRig()
-        rig.certificates = try authority.chain(for: rig.akArea)
-        #expect(rig.certificates[0] != rig.certificates[1])
-        let policy = ProofPolicy(trust: .roots([authority.root.certificate]), now: rig.now)
-        let proof = try rig.proof()
-        try proof.verify(rig.key, nonce: rig.nonce, policy: policy)
-        // No other certificate may be above an AK's.
-        let root = try AttestationAuthority(root: "Other", key: authority.rootKey, terms: authority.terms)
-        let other = ProofPolicy(trust: .roots([root.certificate]), now: rig.now)
-        #expect(
-            codeThrown { () throws(TenonError) in try proof.verify(rig.key, nonce: rig.nonce, policy: other) }
-                == .rule24Chain)
-    }
-
     @Test func attestationKeysOnly() throws {
         let authority = try AuthorityRig()
         let plain = try PublicArea(dataRepresentation: ProofRig().keyArea)
         #expect(
-            code { () throws(TenonError) in
+            codeThrown {
                 try authority.issuer.certificate(for: plain, of: authority.ek, terms: authority.terms)
             } == .rule29AK)
     }
@@ -44,13 +26,13 @@ import Testing
             AttestationAuthority(certificate: [UInt8](repeating: 0x30, count: 1 << 20), key: authority.issuerKey),
         ] {
             #expect(
-                code { () throws(TenonError) in
+                codeThrown {
                     try wrong.certificate(for: ak, of: authority.ek, terms: authority.terms)
                 } == .certificateForm)
         }
         // The path length of an issuer is 0.
         #expect(
-            code { () throws(TenonError) in
+            codeThrown {
                 try authority.issuer.certificate(forAuthority: "C", key: key.publicKey, terms: authority.terms)
             } == .certificateForm)
     }
@@ -58,9 +40,7 @@ import Testing
     @Test func terms() throws {
         let authority = try AuthorityRig()
         func root(_ name: String, _ terms: CertificateTerms) -> TenonError.Code? {
-            codeThrown { () throws(TenonError) in
-                try AttestationAuthority(root: name, key: authority.rootKey, terms: terms)
-            }
+            codeThrown { try AttestationAuthority(root: name, key: authority.rootKey, terms: terms) }
         }
         #expect(root("Röt", authority.terms) == nil)
         #expect(root("", authority.terms) == .options)
@@ -75,7 +55,6 @@ import Testing
         #expect(root("R", CertificateTerms(serial: serial, notBefore: .min, notAfter: .max)) == .options)
     }
 
-    /// The signer's error is thrown unchanged.
     @Test func aSignerThatFails() throws {
         struct Failing: DigestSigner {
             let publicKey: PublicKey
@@ -87,19 +66,13 @@ import Testing
             as [(TenonError.Code, TenonError.Code)]
         {
             let signer = Failing(publicKey: authority.rootKey.publicKey, code: thrown)
-            #expect(
-                codeThrown { () throws(TenonError) in
-                    try AttestationAuthority(root: "R", key: signer, terms: authority.terms)
-                } == expected)
+            #expect(codeThrown { try AttestationAuthority(root: "R", key: signer, terms: authority.terms) } == expected)
         }
         let timid = try SoftwareKey()
         #expect(
-            codeThrown { () throws(TenonError) in
-                try AttestationAuthority(root: "R", key: timid, terms: authority.terms)
-            } == .digestNotAllowed)
+            codeThrown { try AttestationAuthority(root: "R", key: timid, terms: authority.terms) } == .digestNotAllowed)
     }
 
-    /// The core releases a signer afterwards.
     @Test func signersAreLetGo() throws {
         final class Kept: DigestSigner {
             let key: SoftwareKey

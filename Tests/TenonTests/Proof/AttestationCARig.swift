@@ -29,9 +29,7 @@ struct CARig {
         var request = request
         try change(&request)
         let body = try request.encoded()
-        let code = codeThrown { () throws(TenonError) in
-            try ca.answer(attest: body, endorsement: policy, pending: pending)
-        }
+        let code = codeThrown { try ca.answer(attest: body, endorsement: policy, pending: pending) }
         #expect((code == nil) == (pending.count == 1), "only a credential is waited for")
         return code
     }
@@ -47,8 +45,6 @@ struct CARig {
     func code(secret body: [UInt8], after seconds: Int64 = 0) -> TenonError.Code? {
         var later = policy
         later.now += seconds
-        return codeThrown { () throws(TenonError) in
-            try ca.answer(secret: body, endorsement: later, pending: pending)
-        }
+        return codeThrown { try ca.answer(secret: body, endorsement: later, pending: pending) }
     }
 }

@@ -43,7 +43,7 @@ import Testing
         let answer = try SecretAnswer(parsing: issued.answer)
         let roots = [rig.authority.root.certificate]
         func code(_ answer: SecretAnswer, _ key: PublicKey, _ roots: [[UInt8]], _ now: Int64) -> TenonError.Code? {
-            codeThrown { () throws(TenonError) in try answer.verify(for: key, roots: roots, now: now) }
+            codeThrown { try answer.verify(for: key, roots: roots, now: now) }
         }
         let (ak, now) = (rig.ak.publicKey, rig.policy.now)
         #expect(code(answer, ak, roots, now) == nil)
@@ -142,7 +142,7 @@ import Testing
         let broken = AttestationCA(authority: AttestationAuthority(certificate: [], key: rig.authority.issuerKey))
         let unlucky = try rig.offer()
         #expect(
-            codeThrown { () throws(TenonError) in
+            codeThrown {
                 try broken.answer(secret: unlucky, endorsement: rig.policy, pending: rig.pending)
             } == .certificateForm)
         #expect(rig.code(secret: unlucky) == .secretNotPending)
@@ -159,7 +159,7 @@ import Testing
         #expect(issued.ak != rig.ak)
         let answer = try SecretAnswer(parsing: issued.answer)
         #expect(
-            codeThrown { () throws(TenonError) in
+            codeThrown {
                 try answer.verify(
                     for: rig.ak.publicKey, roots: [rig.authority.root.certificate], now: rig.policy.now)
             } == .rule19PublicKey)
@@ -203,11 +203,10 @@ import Testing
         let activation = try rig.ca.offer(rig.request, endorsement: rig.policy).activation
         rig.policy.now = now
         #expect(try rig.refusal() == .rule33EKChain)
-        let code = codeThrown { () throws(TenonError) in try rig.ca.certify(activation, endorsement: rig.policy) }
+        let code = codeThrown { try rig.ca.certify(activation, endorsement: rig.policy) }
         #expect(code == .options || code == .secretNotPending)
     }
 
-    /// Two callers with one secret get one certificate.
     @Test func oneOfTwoWins() async throws {
         let rig = try CARig()
         let bodies = try (0..<20).map { try rig.offer($0) }

@@ -29,7 +29,7 @@ import Testing
             }
             #expect(key == nil, about)
             let prefix = "TENON_RULE_\(value.uppercased())_"
-            let found = codeThrown { () throws(TenonError) in try EndorsementKey(verifying: chain, policy: policy) }
+            let found = codeThrown { try EndorsementKey(verifying: chain, policy: policy) }
             #expect(found?.description.hasPrefix(prefix) == true, about)
             #expect(
                 report.checks.last.map { [$0.rule, $0.outcome == .notHeld ? found : nil] } == [found, found], about)
@@ -53,11 +53,9 @@ import Testing
             #expect(try EndorsementKey(unverified: certificates[index]) == key)
             #expect(try EndorsementKey(unverified: certificates[index]).id == key.id)
             policy.denied = try [Digest(hashing: []), key.id]
-            #expect(
-                codeThrown { () throws(TenonError) in try EndorsementKey(verifying: chain, policy: policy) }
-                    == .rule37EKAllowed)
+            #expect(codeThrown { try EndorsementKey(verifying: chain, policy: policy) } == .rule37EKAllowed)
             policy.denied = [key.certificateDigest]
-            #expect(codeThrown { () throws(TenonError) in try EndorsementKey(verifying: chain, policy: policy) } == nil)
+            #expect(codeThrown { try EndorsementKey(verifying: chain, policy: policy) } == nil)
         }
         func outcome(_ models: [EndorsementPolicy.Model]) -> VerificationReport.Verdict {
             var policy = policy
@@ -82,7 +80,7 @@ import Testing
         let (ek, root) = try (#require(certificates["ek"]), #require(certificates["root"]))
         let policy = EndorsementPolicy(roots: [root], now: 1_800_000_000)
         func code(_ chain: [[UInt8]]) -> TenonError.Code? {
-            codeThrown { () throws(TenonError) in try EndorsementKey(verifying: chain, policy: policy) }
+            codeThrown { try EndorsementKey(verifying: chain, policy: policy) }
         }
         #expect(code([ek]) == nil)
         for wrong in [
@@ -92,11 +90,10 @@ import Testing
             #expect(code(wrong) == .rule22Certificate)
         }
         for wrong in [[], [0x30], Array(ek.dropLast()), [UInt8](repeating: 0, count: 1 << 20)] {
-            #expect(
-                codeThrown { () throws(TenonError) in try EndorsementKey(unverified: wrong) } == .rule22Certificate)
+            #expect(codeThrown { try EndorsementKey(unverified: wrong) } == .rule22Certificate)
         }
         let signing = try #require(certificates["root-rsa4096"])
-        #expect(codeThrown { () throws(TenonError) in try EndorsementKey(unverified: signing) } == .rule36EKKey)
+        #expect(codeThrown { try EndorsementKey(unverified: signing) } == .rule36EKKey)
     }
 
     @Test func certificatesInNV() throws {
@@ -106,9 +103,7 @@ import Testing
             #expect(try EndorsementKey.certificate(fromNV: nv) == ek)
         }
         for wrong in [[], [0], ek + [1], Array(ek.dropLast()), [UInt8](repeating: 0xff, count: 1 << 20)] {
-            #expect(
-                codeThrown { () throws(TenonError) in try EndorsementKey.certificate(fromNV: wrong) }
-                    == .certificateForm)
+            #expect(codeThrown { try EndorsementKey.certificate(fromNV: wrong) } == .certificateForm)
         }
     }
 }

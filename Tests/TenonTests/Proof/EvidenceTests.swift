@@ -3,7 +3,6 @@ import Tenon
 import TestEvidence
 import Testing
 
-/// Proofs as bytes, and their parts.
 @Suite struct EvidenceTests {
     @Test(arguments: 0...4)
     func thereAndBack(_ count: Int) throws {
@@ -17,7 +16,7 @@ import Testing
     @Test func emptyParts() throws {
         let empty = Evidence(publicArea: [], certified: [], signature: [])
         #expect(try Proof(empty).evidence() == empty)
-        #expect(codeThrown { () throws(TenonError) in try empty.parsedSignature } == .signatureForm)
+        #expect(codeThrown { try empty.parsedSignature } == .signatureForm)
     }
 
     @Test func tooLarge() throws {
@@ -34,14 +33,14 @@ import Testing
         for change in changes {
             var evidence = good
             change(&evidence)
-            #expect(codeThrown { () throws(TenonError) in try Proof(evidence) } == .tooLarge)
+            #expect(codeThrown { try Proof(evidence) } == .tooLarge)
         }
     }
 
     @Test func bytesThatAreNone() throws {
         let proof = try ProofRig().proof().dataRepresentation
         func code(_ bytes: [UInt8]) -> TenonError.Code? {
-            codeThrown { () throws(TenonError) in try Proof(dataRepresentation: bytes).evidence() }
+            codeThrown { try Proof(dataRepresentation: bytes).evidence() }
         }
         #expect(code(proof) == nil)
         #expect(code([]) == .cborTruncated)
@@ -60,9 +59,9 @@ import Testing
         #expect(der.certified == evidence.certified && der.signature != evidence.signature)
         var wrong = evidence
         wrong.signature.append(0)
-        #expect(codeThrown { () throws(TenonError) in try wrong.withDERSignature() } == .signatureForm)
+        #expect(codeThrown { try wrong.withDERSignature() } == .signatureForm)
         wrong.signature = Array(evidence.signature[..<6]) + [UInt8](repeating: 0, count: 32) + evidence.signature[38...]
-        #expect(codeThrown { () throws(TenonError) in try wrong.parsedSignature } == .signatureRange)
+        #expect(codeThrown { try wrong.parsedSignature } == .signatureRange)
     }
 }
 
@@ -82,13 +81,13 @@ import Testing
         let rig = try ProofRig()
         try PublicArea(dataRepresentation: rig.akArea).verifyIsAttestationKey()
         let plain = try PublicArea(dataRepresentation: rig.keyArea)
-        #expect(codeThrown { () throws(TenonError) in try plain.verifyIsAttestationKey() } == .rule29AK)
+        #expect(codeThrown { try plain.verifyIsAttestationKey() } == .rule29AK)
     }
 
     @Test func areasThatAreNone() throws {
         let area = try ProofRig().akArea
         func code(_ bytes: [UInt8]) -> TenonError.Code? {
-            codeThrown { () throws(TenonError) in try PublicArea(dataRepresentation: bytes) }
+            codeThrown { try PublicArea(dataRepresentation: bytes) }
         }
         #expect(code(area) == nil)
         for wrong in [[], [0], Array(area.dropLast()), area + [0], [UInt8](repeating: 0, count: 1 << 20)] {

@@ -79,7 +79,6 @@ import Testing
         #expect(pending.count == 0)
     }
 
-    /// However many callers put at once, it never exceeds its limit.
     @Test func neverMoreThanItMay() async throws {
         let pending = PendingActivations(capacity: 100)
         let (ak, digests) = try (ak, (0..<400).map(digest))

@@ -9,7 +9,7 @@ import Testing
         var policy = try rig.policy()
         change(&policy)
         let proof = try rig.proof()
-        return codeThrown { () throws(TenonError) in try proof.verify(rig.key, nonce: rig.nonce, policy: policy) }
+        return codeThrown { try proof.verify(rig.key, nonce: rig.nonce, policy: policy) }
     }
 
     @Test func accepted() throws {
@@ -38,6 +38,9 @@ import Testing
             try code(rig) { $0.trust = .roots([[UInt8]](repeating: authority.root.certificate, count: 5000)) } == nil)
         #expect(try code(rig) { ($0.trust, $0.now) = (roots.trust, authority.terms.notAfter + 1) } == .rule24Chain)
         #expect(try code(rig) { ($0.trust, $0.now) = (roots.trust, .min) } == .rule24Chain)
+        // No other certificate may be above an AK's, not even one for the same key.
+        let other = try AttestationAuthority(root: "Other", key: authority.rootKey, terms: authority.terms)
+        #expect(try code(rig) { $0.trust = .roots([other.certificate]) } == .rule24Chain)
         // Each kind of trust refuses the options of the other.
         #expect(try code(rig) == .rule22Certificate)
         rig.certificates = []
@@ -52,13 +55,8 @@ import Testing
         let proof = try rig.proof()
         let policy = try rig.policy()
         let other = try ProofRig()
-        #expect(
-            codeThrown { () throws(TenonError) in try proof.verify(rig.key, nonce: Digest(hashing: []), policy: policy)
-            }
-                == .rule7Nonce)
-        #expect(
-            codeThrown { () throws(TenonError) in try proof.verify(other.key, nonce: rig.nonce, policy: policy) }
-                == .rule19PublicKey)
+        #expect(codeThrown { try proof.verify(rig.key, nonce: Digest(hashing: []), policy: policy) } == .rule7Nonce)
+        #expect(codeThrown { try proof.verify(other.key, nonce: rig.nonce, policy: policy) } == .rule19PublicKey)
         let others = try other.policy().trust
         #expect(try code(rig) { $0.trust = others } == .rule32Signature)
         let itself = try PublicArea(dataRepresentation: ProofRig.area(rig.key, 0x0005_0472, attests: true))
@@ -76,16 +74,22 @@ import Testing
         #expect(try code(rig) == .rule29AK)
     }
 
+    private typealias Outcome = (TenonError.Code?, VerificationReport.Outcome?)
+
+    /// The verdict, and what came of a rule.
+    private func outcome(_ rig: ProofRig, _ trust: ProofPolicy.Trust, of rule: TenonError.Code) throws -> Outcome {
+        let policy = ProofPolicy(trust: trust, now: rig.now)
+        let report = try rig.proof().report(on: rig.key, nonce: rig.nonce, policy: policy)
+        return (codeThrown { try report.check() }, report.checks.first { $0.rule == rule }?.outcome)
+    }
+
     @Test func makers() throws {
         let authority = try AuthorityRig()
         var rig = try ProofRig()
         rig.certificates = try authority.chain(for: rig.akArea)
         let maker = authority.ek.maker
-        func outcome(_ makers: ProofPolicy.Makers?) throws -> (TenonError.Code?, VerificationReport.Outcome?) {
-            let policy = ProofPolicy(trust: .roots([authority.root.certificate], makers: makers), now: rig.now)
-            let report = try rig.proof().report(on: rig.key, nonce: rig.nonce, policy: policy)
-            let code = codeThrown { () throws(TenonError) in try report.check() }
-            return (code, report.checks.first { $0.rule == .rule26Maker }?.outcome)
+        func outcome(_ makers: ProofPolicy.Makers?) throws -> Outcome {
+            try self.outcome(rig, .roots([authority.root.certificate], makers: makers), of: .rule26Maker)
         }
         #expect(try outcome(nil) == (nil, .noted))
         #expect(try outcome(.init([])) == (nil, .noted))
@@ -99,13 +103,8 @@ import Testing
     @Test func firmware() throws {
         let rig = try ProofRig()
         let ak = try PublicArea(dataRepresentation: rig.akArea)
-        func outcome(
-            _ ekName: [UInt8], _ least: UInt64
-        ) throws -> (TenonError.Code?, VerificationReport.Outcome?) {
-            let policy = ProofPolicy(trust: .ak(ak, firmware: .init(ekName: ekName, least: least)), now: 0)
-            let report = try rig.proof().report(on: rig.key, nonce: rig.nonce, policy: policy)
-            let code = codeThrown { () throws(TenonError) in try report.check() }
-            return (code, report.checks.first { $0.rule == .rule30Firmware }?.outcome)
+        func outcome(_ ekName: [UInt8], _ least: UInt64) throws -> Outcome {
+            try self.outcome(rig, .ak(ak, firmware: .init(ekName: ekName, least: least)), of: .rule30Firmware)
         }
         #expect(try outcome(rig.ekName, rig.firmware) == (nil, .held))
         #expect(try outcome(rig.ekName, rig.firmware + 1) == (.rule30Firmware, .notHeld))

@@ -74,7 +74,7 @@ import Testing
             ("off the curve", .pointOffCurve, pem.replacing("YimQ==", with: "YimA==")),
         ] as [Failure])
     func pemIsRefused(_ failure: Failure) throws {
-        let code = codeThrown { () throws(TenonError) in try PublicKey(pemRepresentation: failure.bytes) }
+        let code = codeThrown { try PublicKey(pemRepresentation: failure.bytes) }
         #expect(code == failure.code)
     }
 
@@ -94,24 +94,18 @@ import Testing
     /// What each form refuses is tested in C.
     @Test func aPointOffTheCurveIsNoKey() throws {
         let point = RFC6979.x + RFC6979.x
-        let raw = try hex(point)
-        #expect(codeThrown { () throws(TenonError) in try PublicKey(rawRepresentation: raw.span) } == .pointOffCurve)
-        let x963 = try hex("04" + point)
-        #expect(codeThrown { () throws(TenonError) in try PublicKey(x963Representation: x963.span) } == .pointOffCurve)
-        let der = try hex(Self.prefix + "04" + point)
-        #expect(codeThrown { () throws(TenonError) in try PublicKey(derRepresentation: der.span) } == .pointOffCurve)
+        #expect(codeThrown { try PublicKey(rawRepresentation: hex(point)) } == .pointOffCurve)
+        #expect(codeThrown { try PublicKey(x963Representation: hex("04" + point)) } == .pointOffCurve)
+        #expect(codeThrown { try PublicKey(derRepresentation: hex(Self.prefix + "04" + point)) } == .pointOffCurve)
         let compressed = try hex("02" + String(repeating: "00", count: 31) + "01")
-        let code = codeThrown { () throws(TenonError) in try PublicKey(compressedRepresentation: compressed.span) }
-        #expect(code == .pointOffCurve)
+        #expect(codeThrown { try PublicKey(compressedRepresentation: compressed.span) } == .pointOffCurve)
     }
 
     @Test func aTextThatIsCutIsNoKey() throws {
-        let raw = try hex(RFC6979.x)
-        #expect(codeThrown { () throws(TenonError) in try PublicKey(rawRepresentation: raw.span) } == .length)
+        #expect(codeThrown { try PublicKey(rawRepresentation: hex(RFC6979.x)) } == .length)
         let x963 = try hex("04" + RFC6979.x)
-        #expect(codeThrown { () throws(TenonError) in try PublicKey(x963Representation: x963.span) } == .pointForm)
-        let code = codeThrown { () throws(TenonError) in try PublicKey(compressedRepresentation: x963.span) }
-        #expect(code == .pointForm)
-        #expect(codeThrown { () throws(TenonError) in try PublicKey(derRepresentation: x963.span) } == .spkiForm)
+        #expect(codeThrown { try PublicKey(x963Representation: x963.span) } == .pointForm)
+        #expect(codeThrown { try PublicKey(compressedRepresentation: x963.span) } == .pointForm)
+        #expect(codeThrown { try PublicKey(derRepresentation: x963.span) } == .spkiForm)
     }
 }

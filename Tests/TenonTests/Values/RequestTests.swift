@@ -11,8 +11,8 @@ import Testing
         try message.update([])
         try message.update(Array(":1}".utf8))
         #expect(try message.finish() == Digest(hashing: Array("POST\n/v1/hsi\n1700000000\n{\"a\":1}".utf8)))
-        #expect(codeThrown { () throws(TenonError) in try message.finish() } == .stream)
-        #expect(codeThrown { () throws(TenonError) in try message.update([1]) } == .stream)
+        #expect(codeThrown { try message.finish() } == .stream)
+        #expect(codeThrown { try message.update([1]) } == .stream)
     }
 
     @Test func messageIsAValue() throws {
@@ -25,22 +25,22 @@ import Testing
 
     @Test(
         arguments: [
-            ("", "/", "1700000000", .method), ("get", "/", "1700000000", .method),
-            ("GET\n", "/", "1700000000", .method),
-            (String(repeating: "A", count: 33), "/", "1700000000", .method), ("GET", "", "1700000000", .path),
-            ("GET", "a", "1700000000", .path), ("GET", "/a?b", "1700000000", .path),
-            ("GET", "/a#b", "1700000000", .path),
-            ("GET", "/a b", "1700000000", .path), ("GET", "/a\nb", "1700000000", .path),
-            ("GET", "/a\0b", "1700000000", .path), ("GET", "/é", "1700000000", .path),
-            ("GET", "/" + String(repeating: "a", count: 8192), "1700000000", .path), ("GET", "/", "", .timestamp),
-            ("GET", "/", "170000000", .timestamp), ("GET", "/", "0700000000", .timestamp),
-            ("GET", "/", "1700000000000", .timestamp), ("GET", "/", "17000000.0", .timestamp),
-        ] as [(String, String, String, TenonError.Code)])
-    func messageIsRefused(_ method: String, _ path: String, _ timestamp: String, _ code: TenonError.Code) {
-        let thrown = codeThrown { () throws(TenonError) in
-            try RequestMessage(method: method, path: path, timestamp: timestamp)
+            (.method, ["", "get", "GET\n", String(repeating: "A", count: 33)]),
+            (
+                .path,
+                ["", "a", "/a?b", "/a#b", "/a b", "/a\nb", "/a\0b", "/é", "/" + String(repeating: "a", count: 8192)]
+            ),
+            (.timestamp, ["", "170000000", "0700000000", "1700000000000", "17000000.0"]),
+        ] as [(TenonError.Code, [String])])
+    func messageIsRefused(_ code: TenonError.Code, _ texts: [String]) {
+        for text in texts {
+            func part(_ part: TenonError.Code, _ good: String) -> String { part == code ? text : good }
+            let thrown = codeThrown {
+                try RequestMessage(
+                    method: part(.method, "GET"), path: part(.path, "/"), timestamp: part(.timestamp, "1700000000"))
+            }
+            #expect(thrown == code, "\(text)")
         }
-        #expect(thrown == code)
     }
 
     @Test func headers() throws {
@@ -68,24 +68,21 @@ import Testing
 
     @Test(
         arguments: [
-            ("", "d", "1700000000", nonce, .appID), ("a b", "d", "1700000000", nonce, .appID),
-            (String(repeating: "a", count: 201), "d", "1700000000", nonce, .appID),
-            ("a", "", "1700000000", nonce, .deviceID), ("a", "d\r\nX: y", "1700000000", nonce, .deviceID),
-            ("a", String(repeating: "d", count: 129), "1700000000", nonce, .deviceID),
-            ("a", "d", "1", nonce, .timestamp),
-            ("a", "d", "1700000000", "", .nonce),
-            ("a", "d", "1700000000", "9b2d1f6e-0c3a-1b5d-8e7f-001122334455", .nonce),
-            ("a", "d", "1700000000", "9b2d1f6e-0c3a-4b5d-ce7f-001122334455", .nonce),
-        ] as [(String, String, String, String, TenonError.Code)])
-    func headersAreRefused(
-        _ appID: String, _ deviceID: String, _ timestamp: String, _ nonce: String, _ code: TenonError.Code
-    ) throws {
+            (.appID, ["", "a b", String(repeating: "a", count: 201)]),
+            (.deviceID, ["", "d\r\nX: y", String(repeating: "d", count: 129)]), (.timestamp, ["1"]),
+            (.nonce, ["", "9b2d1f6e-0c3a-1b5d-8e7f-001122334455", "9b2d1f6e-0c3a-4b5d-ce7f-001122334455"]),
+        ] as [(TenonError.Code, [String])])
+    func headersAreRefused(_ code: TenonError.Code, _ texts: [String]) throws {
         let signature = try RFC6979.signature()
-        let thrown = codeThrown { () throws(TenonError) in
-            try RequestHeaders(
-                signature: signature, appID: appID, deviceID: deviceID, timestamp: timestamp, nonce: nonce)
+        for text in texts {
+            func part(_ part: TenonError.Code, _ good: String) -> String { part == code ? text : good }
+            let thrown = codeThrown {
+                try RequestHeaders(
+                    signature: signature, appID: part(.appID, "a"), deviceID: part(.deviceID, "d"),
+                    timestamp: part(.timestamp, "1700000000"), nonce: part(.nonce, Self.nonce))
+            }
+            #expect(thrown == code, "\(text)")
         }
-        #expect(thrown == code)
     }
 
     @Test func noncesAreFreshUUIDs() throws {

@@ -4,9 +4,6 @@ import Testing
 
 /// The values of signature version 2, against the vectors that another program made.
 @Suite struct SignatureBaseTests {
-    /// The key of RFC 6979, A.2.5.
-    private static let scalar = "c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721"
-
     /// The requests of the vectors in the plain form.
     private static func requests() throws -> [[String: String]] {
         var requests: [[String: String]] = []
@@ -38,7 +35,7 @@ import Testing
     }
 
     @Test func eachVectorHasItsTextsAndItsDigest() throws {
-        let key = try SoftwareKey(scalar: hex(Self.scalar), deterministic: true)
+        let key = try SoftwareKey(scalar: hex(RFC6979.scalar), deterministic: true)
         var count = 0
         for vector in try Self.requests() {
             // The device's requests expire after 300 seconds, always.
@@ -68,21 +65,16 @@ import Testing
         let members = try (0..<5).map { _ in try base(.batch) }
         let signature = try await key.signature(for: RequestBatch { members })
         #expect(try Set((0..<5).map(signature.value(at:))).count == 5)
-        #expect(codeThrown { () throws(TenonError) in try signature.value(at: 5) } == .batchIndex)
+        #expect(codeThrown { try signature.value(at: 5) } == .batchIndex)
         let plain = try base(.plain)
-        #expect(
-            await refusal { () async throws(TenonError) in
-                try await key.signature(for: RequestBatch { members + [plain] })
-            } == .flags)
-        #expect(codeThrown { () throws(TenonError) in try key.blockingSignature(for: base(.batch)) } == .flags)
+        #expect(await refusal { try await key.signature(for: RequestBatch { members + [plain] }) } == .flags)
+        #expect(codeThrown { try key.blockingSignature(for: base(.batch)) } == .flags)
         let nothing = try await key.signature(for: RequestBatch { [] })
-        #expect(codeThrown { () throws(TenonError) in try nothing.value(at: 0) } != nil)
+        #expect(codeThrown { try nothing.value(at: 0) } != nil)
         let many = try (0...RequestBatch.mostMembers).map { _ in try base(.batch) }
-        #expect(
-            await refusal { () async throws(TenonError) in try await key.signature(for: RequestBatch { many }) }
-                == .batchSize)
+        #expect(await refusal { try await key.signature(for: RequestBatch { many }) } == .batchSize)
         let other = try SoftwareKey()
-        #expect(codeThrown { () throws(TenonError) in try other.blockingSignature(for: plain) } == .keyID)
+        #expect(codeThrown { try other.blockingSignature(for: plain) } == .keyID)
     }
 
     @Test func contentMayComeInPieces() throws {

@@ -34,7 +34,7 @@ import Testing
     @Test func tooFewBytesAreLeftAlone() throws {
         let signature = try RFC6979.signature()
         var bytes = [UInt8](repeating: 0xaa, count: 71)
-        let code = codeThrown { () throws(TenonError) in
+        let code = codeThrown {
             var span = bytes.mutableSpan
             return try signature.writeDERRepresentation(into: &span)
         }
@@ -59,13 +59,10 @@ import Testing
 
     /// What each form refuses is tested in C.
     @Test func bytesThatAreNone() throws {
-        let raw = try hex(RFC6979.r + Self.n)
-        #expect(codeThrown { () throws(TenonError) in try Signature(rawRepresentation: raw.span) } == .signatureRange)
-        let r = try hex(RFC6979.r)
-        #expect(codeThrown { () throws(TenonError) in try Signature(rawRepresentation: r.span) } == .length)
+        #expect(codeThrown { try Signature(rawRepresentation: hex(RFC6979.r + Self.n)) } == .signatureRange)
+        #expect(codeThrown { try Signature(rawRepresentation: hex(RFC6979.r)) } == .length)
         let der = try hex(Self.der + "00")
-        #expect(codeThrown { () throws(TenonError) in try Signature(derRepresentation: der.span) } == .derTrailing)
-        let cut = try hex(String(Self.der.dropLast(2)))
-        #expect(codeThrown { () throws(TenonError) in try Signature(derRepresentation: cut.span) } == .derTruncated)
+        #expect(codeThrown { try Signature(derRepresentation: der.span) } == .derTrailing)
+        #expect(codeThrown { try Signature(derRepresentation: hex(String(Self.der.dropLast(2)))) } == .derTruncated)
     }
 }

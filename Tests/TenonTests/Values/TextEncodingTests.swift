@@ -36,14 +36,14 @@ import Testing
             (.base64url, "Zg==", .base64Padding), (.hex, "0", .hexLength), (.hex, "é", .hexAlphabet),
         ] as [(TextEncoding, String, TenonError.Code)])
     func textIsRefused(_ encoding: TextEncoding, _ text: String, _ code: TenonError.Code) {
-        #expect(codeThrown { () throws(TenonError) in try encoding.decode(text) } == code)
+        #expect(codeThrown { try encoding.decode(text) } == code)
     }
 
     @Test(arguments: [TextEncoding.base64, .base64url, .hex])
     func tooShortABufferIsLeftAlone(_ encoding: TextEncoding) {
         var buffer = [CChar](repeating: 7, count: 3)
         let bytes: [UInt8] = [1, 2, 3]
-        let code = codeThrown { () throws(TenonError) in
+        let code = codeThrown {
             var span = buffer.mutableSpan
             return try encoding.encode(bytes.span, into: &span)
         }

@@ -17,8 +17,8 @@ import Testing
 
         #expect(!verifier.isValidSignature(signature, for: other))
         #expect(!key.isValidSignature(signature, for: other))
-        #expect(codeThrown { () throws(TenonError) in try verifier.verify(signature, for: other) } == .signatureInvalid)
-        #expect(codeThrown { () throws(TenonError) in try key.verify(signature, for: other) } == .signatureInvalid)
+        #expect(codeThrown { try verifier.verify(signature, for: other) } == .signatureInvalid)
+        #expect(codeThrown { try key.verify(signature, for: other) } == .signatureInvalid)
     }
 
     @Test func manyTasksShareOne() async throws {

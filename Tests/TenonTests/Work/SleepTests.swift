@@ -32,7 +32,6 @@ struct SleepTests {
         await #expect(throws: CancellationError.self) { try await early.value }
     }
 
-    /// Cancelled sleeps are released, and nothing waits for them.
     @Test func manyThatAreCancelledDelayNobody() async throws {
         for _ in 0..<1_000 {
             let sleeping = Task { try await Sleep.lasting(.seconds(3_600)) }
