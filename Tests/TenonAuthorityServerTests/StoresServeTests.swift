@@ -19,41 +19,28 @@ import Testing
         try #require(pclose(pipe) == 0)
     }
 
-    private static func shared(_ place: String, more: String = "") -> String {
-        let name = "s\(getpid())_\(UInt32.random(in: 0...UInt32.max))"
-        let (redis, postgres) = ("unix:\(place)/redis.sock", "host=\(place) user=tenon dbname=postgres")
-        return #""shared": {"redis": "\#(redis)", "postgres": "\#(postgres)", "name": "\#(name)"\#(more)},"#
-    }
-
     private static func register(_ instance: Instance) async throws -> JSON {
-        let key = TextEncoding.base64.encode(try SoftwareKey().publicKey.derRepresentation)
-        let given = try await instance.post("/v1/device/challenge", ["app_id": "open"])
-        return try await instance.post(
-            "/v1/device/register",
-            ["app_id": "open", "challenge": try #require(given["challenge"]), "public_key": .string(key)])
+        try await instance.post("/v1/device/register", instance.registration())
     }
 
     /// PostgreSQL does not answer. Clients are told so in time, an operator is told that nothing was done, the process
     /// ends when told to, and the next one starts when the server is back.
     @Test(arguments: SharedServeTests.servers) func postgresHangs(_ servers: String) async throws {
         try await withFolder { folder in
-            let instance = try Instance(
-                "one", in: folder, shared: Self.shared(servers + "/fragile", more: #", "deadline_ms": 1000"#))
-            #expect(try await Program.run("ca", "init", "--state-dir", instance.state).code == 0)
+            let shared = Instance.place(servers + "/fragile", more: #", "deadline_ms": 1000"#)
+            let instance = try Instance("one", in: folder, shared: shared)
+            try await instance.makeCA()
             let program = try await instance.serve("--shared")
             let device = try #require(try await Self.register(instance)["device_id"]?.string)
             try Self.command(servers, "postgres pause")
             do {
                 let begin = ContinuousClock.now
                 #expect(try await Self.register(instance)["error_code"]?.string == "UNAVAILABLE")
-                let revoked = try await Program.run(
-                    "revoke", "--app", "open", device, "--state-dir", instance.state)
+                let revoked = try await instance.run("revoke", "--app", "open", device)
                 #expect(revoked.code == TenonError.Category.unavailable.rawValue)
                 #expect(revoked.output.contains("Nothing was stored."), "\(revoked.output)")
                 #expect(ContinuousClock.now - begin < .seconds(20))
-                program.signal(SIGTERM)
-                let ended = try await program.ended()
-                #expect(ended.code == 0, "\(ended.output)")
+                try await program.stop()
                 #expect(ContinuousClock.now - begin < .seconds(45))
             } catch {
                 try Self.command(servers, "postgres resume")
@@ -61,9 +48,9 @@ import Testing
             }
             try Self.command(servers, "postgres resume")
             let again = try await instance.serve("--shared")
-            let listed = try await Program.run("devices", "--state-dir", instance.state)
+            let listed = try await instance.run("devices")
             #expect(listed.output.hasPrefix("\(device)\topen\tactive"), "\(listed.output)")
-            try await SharedServeTests.stop(again)
+            try await again.stop()
         }
     }
 
@@ -71,21 +58,20 @@ import Testing
     /// start.
     @Test(arguments: SharedServeTests.servers) func namesAndPolicies(_ servers: String) async throws {
         try await withFolder { folder in
-            let shared = Self.shared(servers)
-            let (one, two) = (
-                try Instance("one", in: folder, shared: shared), try Instance("two", in: folder, shared: shared)
-            )
-            #expect(try await Program.run("ca", "init", "--state-dir", one.state).code == 0)
+            let shared = Instance.place(servers)
+            let one = try Instance("one", in: folder, shared: shared)
+            let two = try Instance("two", in: folder, shared: shared)
+            try await one.makeCA()
             try two.write(TextFile.read("\(one.state)/ca.json"), to: "ca.json")
             let usual = try TextFile.read("\(two.state)/authority.json")
             let first = try await one.serve("--shared")
             try two.write(usual.replacing("\"instance\": \"two\"", with: "\"instance\": \"one\""), to: "authority.json")
-            let taken = try await Program.run("serve", "--shared", "--state-dir", two.state)
+            let taken = try await two.run("serve", "--shared")
             #expect(taken.code != 0 && taken.output.contains("name \"one\" (process "), "\(taken.output)")
             try two.write(
                 usual.replacing("\"id\": \"open\"", with: "\"id\": \"open\", \"max_key_age_days\": 9"),
                 to: "authority.json")
-            let differs = try await Program.run("serve", "--shared", "--state-dir", two.state)
+            let differs = try await two.run("serve", "--shared")
             #expect(differs.code != 0 && differs.output.contains("--rolling"), "\(differs.output)")
             let second = try Program(["serve", "--shared", "--rolling", "--state-dir", two.state])
             #expect(
@@ -95,15 +81,15 @@ import Testing
             #expect(try await first.ended().code == 128 + SIGKILL)
             // It still has the former configuration.
             let again = try await one.serve("--shared", "--rolling")
-            for program in [again, second] { try await SharedServeTests.stop(program) }
+            for program in [again, second] { try await program.stop() }
         }
     }
 
     /// Pages of a listing, and a row that somebody damaged.
     @Test(arguments: SharedServeTests.servers) func listings(_ servers: String) async throws {
         try await withFolder { folder in
-            let instance = try Instance("one", in: folder, shared: Self.shared(servers + "/fragile"))
-            #expect(try await Program.run("ca", "init", "--state-dir", instance.state).code == 0)
+            let instance = try Instance("one", in: folder, shared: Instance.place(servers + "/fragile"))
+            try await instance.makeCA()
             let program = try await instance.serve("--shared")
             var ids: [String] = []
             for _ in 0..<5 { ids.append(try #require(try await Self.register(instance)["device_id"]?.string)) }
@@ -123,11 +109,11 @@ import Testing
                 file: "\(instance.state)/authority.json", services: HostedService.all)
             let name = try #require(configuration.shared?.name)
             try Self.command(servers, "postgres sql \"UPDATE \(name).devices SET state='x' WHERE id='\(ids[2])'\"")
-            let damaged = try await Program.run("devices", "--state-dir", instance.state)
+            let damaged = try await instance.run("devices")
             #expect(damaged.code == TenonError.Category.unavailable.rawValue)
             #expect(damaged.output.contains("the device \(ids[2]) is damaged"), "\(damaged.output)")
             for id in ids where id != ids[2] { #expect(damaged.output.contains("\(id)\topen\tactive")) }
-            try await SharedServeTests.stop(program)
+            try await program.stop()
         }
     }
 }

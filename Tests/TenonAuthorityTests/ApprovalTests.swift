@@ -21,9 +21,7 @@ import Testing
     func itWaitsAndIsLetIn(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
             let sample = try Sample()
-            guard case .registered(var device) = try await stores.register(pending(sample)) else {
-                throw Surprise("it does not wait")
-            }
+            var device = try await stores.registered(pending(sample))
             #expect(device.state == .pending && device.akSerial == nil)
             let id = device.id
             #expect(try await stores.register(pending(sample)) == .known(device))
@@ -50,9 +48,7 @@ import Testing
     func itIsTurnedAway(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
             let sample = try Sample()
-            guard case .registered(var device) = try await stores.register(pending(sample)) else {
-                throw Surprise("it does not wait")
-            }
+            var device = try await stores.registered(pending(sample))
             device.state = .rejected
             for outcome in [Approval.Outcome.decided(device), .already(device)] {
                 #expect(try await decide(stores, .reject, device.id) == outcome)
@@ -60,7 +56,7 @@ import Testing
             #expect(try await decide(stores, .approve, device.id) == .notPending(device))
             #expect(try await stores.register(pending(sample)) == .refused(.rejected))
             // Its machine may ask with another key.
-            guard case .registered = try await stores.register(pending(Sample())) else { throw Surprise("refused") }
+            _ = try await stores.registered(pending(Sample()))
         }
     }
 
@@ -69,18 +65,11 @@ import Testing
     func asManyAsMayWait(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
             var devices: [Device] = []
-            for _ in 0..<2 {
-                guard case .registered(let device) = try await stores.register(pending(Sample(), limit: 2)) else {
-                    throw Surprise("it does not wait")
-                }
-                devices.append(device)
-            }
+            for _ in 0..<2 { devices.append(try await stores.registered(pending(Sample(), limit: 2))) }
             #expect(try await stores.register(pending(Sample(), limit: 2)) == .refused(.tooManyPending))
             #expect(try await stores.register(pending(Sample(), limit: 9, perEK: 2)) == .refused(.tooManyDevices))
             _ = try await decide(stores, .reject, devices[0].id)
-            guard case .registered = try await stores.register(pending(Sample(), limit: 2)) else {
-                throw Surprise("there is room")
-            }
+            _ = try await stores.registered(pending(Sample(), limit: 2))
         }
     }
 
@@ -89,19 +78,15 @@ import Testing
     func whatComesBetween(_ kind: StoreKind) async throws {
         try await kind.withStores { stores in
             let sample = try Sample()
-            guard case .registered(var device) = try await stores.register(pending(sample)) else {
-                throw Surprise("it does not wait")
-            }
+            var device = try await stores.registered(pending(sample))
             _ = try await stores.revoke(.ek(Sample.digest("ek")))
             #expect(try await decide(stores, .approve, device.id) == .ekDenied(device))
             #expect(try await stores.devices.allow(ek: Sample.digest("ek"), reason: ""))
             device.state = .active
             #expect(try await stores.register(sample.registration(ek: "ek")) == .registered(device))
             // Conversely, an approved device stays.
-            guard case .known(let known) = try await stores.register(pending(sample)) else { throw Surprise("refused") }
-            #expect(known.state == .active)
-            let other = try await stores.register(pending(Sample()))
-            guard case .registered(let waiting) = other else { throw Surprise("it does not wait") }
+            #expect(try await stores.known(pending(sample)).state == .active)
+            let waiting = try await stores.registered(pending(Sample()))
             let outcome = try await stores.revoke(.device(app: "demo", id: device.id, compromised: true))
             #expect(outcome.devices.map(\.id) == [device.id, waiting.id])
             #expect(outcome.devices.allSatisfy { $0.state == .revoked })
@@ -146,14 +131,11 @@ import Testing
             let id = try #require(first.json["device_id"]?.string)
             #expect(try await register(key).json["device_id"]?.string == id)
             let device = TestDevice(app: "open", id: id, key: key)
-            func signed() async throws -> AuthorityAnswer {
-                await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds))
-            }
-            #expect(try await signed().verdict == "401 NOT_REGISTERED")
+            #expect(try await rig.echo(device) == "401 NOT_REGISTERED")
             let other = try #require(try await register(SoftwareKey()).json["device_id"]?.string)
             let full = try await register(SoftwareKey())
             #expect(full.verdict == "503 UNAVAILABLE" && full.header("Retry-After") == "60")
-            let page = await rig.ask(AuthorityRequest(method: "GET", target: "/v1/devices?state=pending"), at: .admin)
+            let page = await rig.service.ask("GET", "/v1/devices?state=pending", at: .admin)
             #expect(page.json["devices"]?.array?.map { $0["device_id"]?.string } == [id, other])
             #expect(try await decide("maybe", id).verdict == "400 INVALID_REQUEST")
             #expect(try await decide("approve", "nobody").verdict == "404 NOT_FOUND")
@@ -163,7 +145,7 @@ import Testing
             #expect(try await decide("reject", other).json["device"]?["state"]?.string == "rejected")
             let again = try await register(key)
             #expect(again.json["status"]?.string == "registered" && again.json["device_id"]?.string == id)
-            #expect(try await signed().verdict == "200")
+            #expect(try await rig.echo(device) == "200")
         }
     }
 }

@@ -20,6 +20,15 @@ enum AuditReader {
         return try verifier.finish()
     }
 
+    /// The summary of a log, by the keys of its folder.
+    static func verified(_ folder: TestFolder) throws -> AuditVerifier.Summary {
+        let keys = try #require(try AuthorityKeys(from: AuthorityFolder(folder.path)))
+        let key = keys.audit.withBytes { span in span.indices.map { span[$0] } }
+        return try verify(folder.read(AuditLog.fileName), key: key) { head, signature throws(TenonError) in
+            try keys.publicKey.verify(Signature(derRepresentation: signature.span), for: Digest(hashing: head.message))
+        }
+    }
+
     static func lines(_ folder: TestFolder) throws -> [JSON] {
         try folder.read(AuditLog.fileName).split(separator: UInt8(ascii: "\n")).map { try JSON(parsing: Array($0)) }
     }

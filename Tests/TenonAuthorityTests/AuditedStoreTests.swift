@@ -45,7 +45,7 @@ import Testing
             let certificate = try RegistrationTests.certificate(1, ek: "ek")
             let first = try one.registration(ek: "ek", certificate: .issued(certificate))
             let id = first.device.id
-            var device = try #require(try await registered(devices.register(first, at: now)))
+            var device = try await audited.stores.registered(first)
             var count = 0
             func check(
                 _ event: String, app: String? = "demo", id: String? = id, _ details: [String: JSON] = [:]
@@ -83,9 +83,8 @@ import Testing
     func aMachineThatIsCompromisedHasALineForEachDevice(_ kind: StoreKind) async throws {
         try await Self.withStore(kind) { audited in
             let (one, two) = (try Sample(), try Sample())
-            let first = try #require(try await registered(audited.stores.register(one.registration(ek: "ek"))))
-            let other = try two.registration(app: "other", ek: "ek")
-            let second = try #require(try await registered(audited.stores.register(other)))
+            let first = try await audited.stores.registered(one.registration(ek: "ek"))
+            let second = try await audited.stores.registered(two.registration(app: "other", ek: "ek"))
             let stranger = try await audited.stores.registered(try Sample())
             var count = 0
             _ = try audited.lines(after: &count)
@@ -98,10 +97,6 @@ import Testing
             #expect(lines.allSatisfy { $0["reason"] == "stolen" && $0["compromised"] == true })
             #expect(try await audited.devices.device(app: "demo", id: stranger.id)?.state == .active)
         }
-    }
-
-    func registered(_ outcome: DeviceRegistration.Outcome) -> Device? {
-        if case .registered(let device) = outcome { device } else { nil }
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -155,14 +150,12 @@ import Testing
             let certificate = try RegistrationTests.certificate(1, ek: "ek")
             await audited.log.close()
             let id = try one.device().id
+            let revocation = Revocation.device(app: "demo", id: id, compromised: true)
             let failures = await [
                 errorThrown { try await audited.devices.register(one.registration(), at: now) },
                 errorThrown { try await audited.devices.rotate(two.rotation(of: one.device()), at: now) },
                 errorThrown { try await audited.devices.record(certificate) },
-                errorThrown {
-                    try await audited.devices.revoke(
-                        .device(app: "demo", id: id, compromised: true), reason: "r", at: now)
-                },
+                errorThrown { try await audited.devices.revoke(revocation, reason: "r", at: now) },
                 errorThrown { try await audited.devices.revoke(.ek(Sample.digest("ek")), reason: "r", at: now) },
                 errorThrown { try await audited.devices.allow(ek: Sample.digest("ek"), reason: "r") },
                 errorThrown { try await audited.devices.tidy(at: now) },

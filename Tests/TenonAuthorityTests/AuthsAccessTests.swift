@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FlowParts
 import Tenon
 import TenonAuthority
 import Testing
@@ -58,12 +59,10 @@ import Testing
     @Test func anEnvelopeIsRefused() async throws {
         try await AuthsRig.with { rig in
             var identity = try await rig.identity()
-            let stranger = try TestIdentity()
             for offset in [Int64(-301), 301] {
-                let late = try identity.envelope(at: rig.seconds + offset)
-                #expect(try await send(rig, late).auths == "401 CLOCK_SKEW")
+                #expect(try await send(rig, identity.envelope(at: rig.seconds + offset)).auths == "401 CLOCK_SKEW")
             }
-            #expect(try await send(rig, stranger.envelope(at: rig.seconds)).auths == "401 NOT_REGISTERED")
+            #expect(try await send(rig, TestIdentity().envelope(at: rig.seconds)).auths == "401 NOT_REGISTERED")
             let forged = try identity.envelope(at: rig.seconds, by: SoftwareKey())
             #expect(try await send(rig, forged).auths == "401 INVALID_SIGNATURE")
             let good = try identity.envelope(at: rig.seconds)
@@ -85,8 +84,7 @@ import Testing
             let byOld = try identity.envelope(at: rig.seconds, by: old)
             #expect(try await send(rig, byOld).auths == "401 INVALID_SIGNATURE")
             #expect(try await send(rig, identity.envelope(at: rig.seconds)).status == 200)
-            let revocation = Revocation.device(app: "kel", id: identity.log.prefix, compromised: false)
-            _ = try await rig.stores.devices.revoke(revocation, reason: "a test", at: rig.clock.now())
+            try await rig.revoke(identity)
             #expect(try await send(rig, identity.envelope(at: rig.seconds)).auths == "403 DEVICE_REVOKED")
         }
     }
@@ -112,10 +110,8 @@ import Testing
     @Test func aNonceIsOfItsOrigin() async throws {
         try await AuthsRig.with(origins: #", "http://127.0.0.1:8421""#) { rig in
             let identity = try await rig.identity()
-            let request = AuthorityRequest(
-                method: "GET", target: "/auths/kel/v1/auth/challenge", headers: [("Host", "127.0.0.1:8421")], body: [],
-                peer: "192.0.2.1")
-            let there = try #require(await rig.engine.answer(request, at: .public).json["nonce"]?.string)
+            let answer = await rig.engine.ask("GET", "/auths/kel/v1/auth/challenge", host: "127.0.0.1:8421")
+            let there = try #require(answer.json["nonce"]?.string)
             #expect(await present(rig, try identity.presentation(nonce: there)).auths == "401 UNKNOWN_NONCE")
         }
     }
@@ -147,29 +143,30 @@ import Testing
     /// Data and a signature alone are accepted only where the app's record allows it, and never if the data is another
     /// message of the device.
     @Test func bareSignatures() async throws {
-        func message(_ identity: TestIdentity, _ data: String, by signature: Signature) -> [String: JSON] {
-            [
+        func message(_ identity: TestIdentity, _ data: String) throws -> [String: JSON] {
+            let signature = try identity.key.key.signature(for: Array(data.utf8))
+            return [
                 "did": .string(identity.did), "data": .string(data),
                 "signature": .string(TextEncoding.hex.encode(signature.rawRepresentation)),
             ]
         }
         try await AuthsRig.with { rig in
             let identity = try await rig.identity()
-            let signature = try identity.key.key.signature(for: Array("hello".utf8))
-            #expect(try await send(rig, message(identity, "hello", by: signature)).auths == "403 NOT_ALLOWED")
+            #expect(try await send(rig, message(identity, "hello")).auths == "403 NOT_ALLOWED")
         }
         try await AuthsRig.with(#", "bare_signatures": true"#) { rig in
             let identity = try await rig.identity()
-            let signature = try identity.key.key.signature(for: Array("hello".utf8))
-            #expect(try await send(rig, message(identity, "hello", by: signature)).status == 200)
-            #expect(try await send(rig, message(identity, "hullo", by: signature)).auths == "401 INVALID_SIGNATURE")
-            let cut = try identity.key.key.signature(for: Array("a\0b".utf8))
-            #expect(try await send(rig, message(identity, "a\0b", by: cut)).auths == "400 INVALID_REQUEST")
+            var hello = try message(identity, "hello")
+            #expect(try await send(rig, hello).status == 200)
+            hello["data"] = "hullo"
+            #expect(try await send(rig, hello).auths == "401 INVALID_SIGNATURE")
+            #expect(try await send(rig, message(identity, "a\0b")).auths == "400 INVALID_REQUEST")
             var envelope = try identity.envelope(at: rig.seconds - 10_000)
-            let signed = try #require(envelope.removeValue(forKey: "signature")?.string)
+            let signature = try #require(envelope["signature"])
+            envelope["signature"] = nil
             let text = String(decoding: try JSON.members(envelope).canonical(), as: UTF8.self)
-            let replayed = try Signature(rawRepresentation: TextEncoding.hex.decode(signed))
-            #expect(try await send(rig, message(identity, text, by: replayed)).auths == "400 INVALID_REQUEST")
+            let replayed: [String: JSON] = ["did": .string(identity.did), "data": .string(text), "signature": signature]
+            #expect(try await send(rig, replayed).auths == "400 INVALID_REQUEST")
         }
     }
 }

@@ -93,19 +93,15 @@ import Testing
     /// Has an authority register an identity, and take the events after its inception.
     private static func take(_ events: [KeyEvent], _ rig: AuthsRig) async throws {
         let first = try log(Array(events.prefix(1)))
-        let texts = events.map { String(decoding: $0.bytes, as: UTF8.self) }
         let body: JSON = [
             "prefix": .string(first.prefix), "did": .string(try first.did),
             "public_key_hex": .string(TextEncoding.hex.encode(try #require(first.key).compressedRepresentation)),
-            "inception_event": .string(texts[0]), "attachment": .string(events[0].attachment),
+            "inception_event": .string(String(decoding: events[0].bytes, as: UTF8.self)),
+            "attachment": .string(events[0].attachment),
         ]
         #expect(await rig.ask("POST", "/auths/kel/register", try body.encoded()).status == 200)
-        let rest: JSON = [
-            "events": .array(texts.dropFirst().map { .string($0) }),
-            "attachments": .array(events.dropFirst().map { .string($0.attachment) }),
-        ]
         let path = "/auths/kel/v1/identities/\(first.prefix)/kel"
-        #expect(await rig.ask("POST", path, try rest.encoded()).status == 200)
+        #expect(await rig.ask("POST", path, try KeyEvent.message(Array(events.dropFirst()))).status == 200)
     }
 
     /// A presentation and an envelope of the device are accepted, once.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FlowParts
 import Tenon
 import TenonAuthority
 import Testing
@@ -63,8 +64,7 @@ import Testing
             let others = try (0..<17).map { _ in try identity.other() }
             #expect(try await rig.send([identity.rotate()], of: identity).status == 200)
             for other in others { #expect(try await rig.send([other], of: identity).auths == "409 SEQUENCE_TAKEN") }
-            let path = "/auths/kel/v1/identities/\(identity.log.prefix)/conflicts"
-            #expect(await rig.ask("GET", path, at: .admin).json["events"]?.array?.count == 16)
+            #expect(await rig.conflicts(of: identity).json["events"]?.array?.count == 16)
         }
     }
 
@@ -79,15 +79,13 @@ import Testing
             let rotation = try identity.rotate()
             #expect(try await rig.send([rotation], of: identity).status == 200)
             for _ in 0..<2 { #expect(try await rig.send([other], of: identity).auths == "409 SEQUENCE_TAKEN") }
-            let path = "/auths/kel/v1/identities/\(identity.log.prefix)/conflicts"
-            let kept = await rig.ask("GET", path, at: .admin)
+            let kept = await rig.conflicts(of: identity)
             #expect(kept.json["events"]?.array == [.string(String(decoding: other.bytes, as: UTF8.self))])
             #expect(kept.json["attachments"]?.array == [.string(other.attachment)])
-            #expect(await rig.ask("GET", path).status == 404)
+            #expect(await rig.conflicts(of: identity, at: .public).status == 404)
             let lines = try AuditReader.lines(folder).compactMap { $0["event"]?.string }
             #expect(lines == ["registered", "rotated", "event_conflict"])
-            let metrics = String(decoding: await rig.ask("GET", "/metrics", at: .admin).body, as: UTF8.self)
-            #expect(metrics.contains("\ntenon_authority_event_conflicts_total 2\n"))
+            #expect(await rig.engine.metrics().contains("\ntenon_authority_event_conflicts_total 2\n"))
             // The first stays, and its log goes on.
             let answer = await rig.log(of: identity, "?from=1")
             #expect(answer.json["said"]?.string == identity.log.said)
@@ -129,9 +127,7 @@ import Testing
             // A batch with one bad event stores none.
             #expect(try await rig.send([valid, byOldKey], of: identity).auths == "400 INVALID_EVENT")
             #expect(await rig.log(of: identity).json["sequence"]?.integer == 1)
-            #expect(
-                await rig.ask("GET", "/auths/kel/v1/identities/\(identity.log.prefix)/conflicts", at: .admin)
-                    .json["events"]?.array == [])
+            #expect(await rig.conflicts(of: identity).json["events"]?.array == [])
             #expect(try await rig.send([valid], of: stranger).auths == "404 UNKNOWN_IDENTITY")
         }
     }
@@ -164,8 +160,7 @@ import Testing
             let accepted = identity.events[1...]
             #expect(try await rig.send([identity.rotate()], of: identity).auths == "429 RATE_LIMITED")
             #expect(try await rig.send(Array(accepted.prefix(2)), of: identity).status == 200)
-            let revocation = Revocation.device(app: "kel", id: identity.log.prefix, compromised: false)
-            _ = try await rig.stores.devices.revoke(revocation, reason: "a test", at: rig.clock.now())
+            try await rig.revoke(identity)
             #expect(try await rig.send([identity.events[1]], of: identity).auths == "403 DEVICE_REVOKED")
             #expect(await rig.log(of: identity).status == 200)
         }

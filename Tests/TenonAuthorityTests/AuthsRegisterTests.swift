@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FlowParts
 import Tenon
 import TenonAuthority
 import Testing
@@ -15,7 +16,7 @@ import Testing
                 #expect(answer.status == 200 && answer.body == Array(#"{"status":"registered"}"#.utf8))
             }
             // Another signature of the same event is the same registration.
-            let again = try identity.signedAgain(0, by: identity.key)
+            let again = try TestIdentity.signed(identity.events[0].bytes, by: identity.key)
             #expect(again != identity.events[0])
             let answer = try await rig.register(identity) { $0["attachment"] = .string(again.attachment) }
             #expect(answer.status == 200)
@@ -93,8 +94,7 @@ import Testing
             // Nothing of it was stored, and who is registered stays registered.
             #expect(try await rig.stores.devices.device(app: "kel", id: third.log.prefix) == nil)
             #expect(try await rig.register(first).status == 200)
-            let revocation = Revocation.device(app: "kel", id: first.log.prefix, compromised: false)
-            _ = try await rig.stores.devices.revoke(revocation, reason: "a test", at: rig.clock.now())
+            try await rig.revoke(first)
             #expect(try await rig.register(first).auths == "403 DEVICE_REVOKED")
         }
         try await AuthsRig.with(#", "registration": "approve""#) { rig in

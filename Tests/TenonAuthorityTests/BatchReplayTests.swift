@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Tenon
+import TestFolders
 import Testing
 
 @testable import TenonAuthority
@@ -162,24 +163,6 @@ import Testing
         }
     }
 
-    /// A process that does not know what an earlier one accepted refuses all of that time.
-    @Test func aRestartForgetsNothing() async throws {
-        let (folder, clock) = (try TestFolder(), FakeClock())
-        var uses: [SignedUse] = []
-        for life in 1...2 {
-            let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: clock)
-            let replays = try await MemoryReplayStore(clock: store.clock, horizon: store)
-            for use in uses { #expect(try await replays.remember(use) == .mayBeForgotten) }
-            for ahead: Int64 in life == 1 ? [-300, 0, 300] : [] {
-                let mark = SignedUse.Mark.member(
-                    thumbprint: try Sample.digest("k"), root: try Sample.digest("\(ahead)"), size: 4, index: 3)
-                uses.append(SignedUse(deviceID: "d", mark: mark, timestamp: clock.now().seconds + ahead))
-                #expect(try await replays.remember(uses[uses.count - 1]) == .fresh)
-            }
-            await store.close()
-        }
-    }
-
     /// What a device at full speed needs: 1,500 requests a second for 60 s.
     @Test func aMinuteOfADeviceAtFullSpeed() async throws {
         try await StoreKind.sqlite.withStores { stores in
@@ -227,7 +210,7 @@ import Testing
 
     private static func bytes(_ stores: TestStores) async throws -> Int {
         guard let redis = stores.replays as? RedisStore else {
-            let pages = String(decoding: try TestFolder.read("/proc/self/statm"), as: UTF8.self).split(separator: " ")
+            let pages = String(decoding: try readFile("/proc/self/statm"), as: UTF8.self).split(separator: " ")
             return try #require(Int(pages[1])) * Int(getpagesize())
         }
         let reply = try await redis.run { _ in ["INFO", "memory"].map { Array($0.utf8) } }

@@ -111,12 +111,7 @@ import Testing
     @Test func manyAddressesKeepNobodyOut() async throws {
         try await ServiceRig.with(limits: #"{"challenges": 340, "per_address_per_minute": 20}"#) { rig in
             func status(_ peer: String) async throws -> Int {
-                let body: JSON = ["app_id": "open"]
-                return await rig.ask(
-                    AuthorityRequest(
-                        method: "POST", target: "/v1/device/challenge", headers: [("Host", "auth.example")],
-                        body: try body.encoded(), peer: peer)
-                ).status
+                try await rig.service.post("/v1/device/challenge", ["app_id": "open"], peer: peer).status
             }
             for address in 1...17 {
                 for host in 1...20 { _ = try await status(address == 17 ? "2001:db8::\(host)" : "192.0.2.\(address)") }

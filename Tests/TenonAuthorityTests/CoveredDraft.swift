@@ -227,10 +227,9 @@ struct CoveredRig: Sendable {
     static func send(
         _ question: JSON, to service: AuthorityEngine, token: String = ServiceRig.token
     ) async throws -> AuthorityAnswer {
-        await service.answer(
-            AuthorityRequest(
-                method: "POST", target: "/auth/v1/device/verify", headers: [("Authorization", "Bearer \(token)")],
-                body: try question.encoded()), at: .internal)
+        let headers = [(name: "Authorization", value: "Bearer \(token)")]
+        return await service.ask(
+            "POST", "/auth/v1/device/verify", try question.encoded(), at: .internal, headers: headers)
     }
 
     /// The value of a metric.
@@ -250,7 +249,6 @@ struct CoveredRig: Sendable {
     }
 
     private static func lines(_ service: AuthorityEngine) async -> [String] {
-        let answer = await service.answer(AuthorityRequest(method: "GET", target: "/metrics"), at: .admin)
-        return String(decoding: answer.body, as: UTF8.self).split(separator: "\n").map(String.init)
+        await service.metrics().split(separator: "\n").map(String.init)
     }
 }

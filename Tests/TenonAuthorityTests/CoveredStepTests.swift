@@ -189,8 +189,7 @@ import Testing
                 #expect(try await rig.metric("known_root_requests_total", on: service) == 1)
                 #expect(try await rig.ask(batch[0], on: service) == "NONCE_REPLAY nonce_replay")
             }
-            let body: JSON = ["app_id": "open", "device_id": .string(rig.device.id), "reason": "lost"]
-            #expect(try await rig.rig.post("/v1/revoke", body, at: .admin).verdict == "200")
+            #expect(try await rig.rig.revoke(rig.device).verdict == "200")
             for service in [second, rig.rig.service] {
                 #expect(try await rig.ask(batch[5], on: service) == "DEVICE_REVOKED device_revoked")
             }
@@ -267,16 +266,10 @@ import Testing
     @Test func aStoreThatFails() async throws {
         try await CoveredRig.with { rig in
             var stores = rig.rig.stores
-            stores.replays = NoReplays()
+            stores.replays = BrokenReplays()
             let (broken, batch) = (rig.rig.service(on: stores), try rig.batch(2))
             for signed in batch { #expect(try await rig.ask(signed, on: broken) == "UNAVAILABLE unavailable") }
             for signed in batch { #expect(try await rig.ask(signed) == "200") }
         }
-    }
-}
-
-private struct NoReplays: ReplayStore {
-    func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
-        throw TenonError(.storeFailed, message: "", retryAfter: .seconds(7))
     }
 }

@@ -33,8 +33,7 @@ import Testing
     ])
     func challengesThatAreRefused(_ body: String, _ verdict: String) async throws {
         try await ServiceRig.with { rig in
-            let answer = await rig.ask(
-                AuthorityRequest(method: "POST", target: "/v1/device/challenge", body: Array(body.utf8)))
+            let answer = await rig.service.ask("POST", "/v1/device/challenge", Array(body.utf8))
             #expect(answer.verdict == verdict)
             #expect(answer.json["server_timestamp"]?.integer == rig.seconds)
             #expect(answer.header("x-server-timestamp") == String(rig.seconds))
@@ -90,10 +89,8 @@ import Testing
     @Test func origins() async throws {
         try await ServiceRig.with(origins: #"["https://localhost", "https://127.0.0.1:8443"]"#) { rig in
             func post(_ path: String, _ host: String?, _ members: [String: JSON]) async throws -> AuthorityAnswer {
-                let request = AuthorityRequest(
-                    method: "POST", target: path, headers: [("host", "localhost")],
-                    body: try JSON.members(members).encoded())
-                return await rig.ask(request.with("host", host))
+                let body = try JSON.members(members).encoded()
+                return await rig.ask(AuthorityRequest(method: "POST", target: path, body: body).with("host", host))
             }
             let key = try SoftwareKey().publicKey
             for (host, verdict) in [
@@ -113,12 +110,9 @@ import Testing
     @Test func oneOfManyWins() async throws {
         try await ServiceRig.with { rig in
             let challenge = try await rig.challenge()
-            let verdicts = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<64 {
-                    group.addTask { try await rig.register(SoftwareKey().publicKey, challenge: challenge).verdict }
-                }
-                return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-            }
+            let verdicts: [String: Int] = try await atOnce(64) { _ in
+                try await rig.register(SoftwareKey().publicKey, challenge: challenge).verdict
+            }.reduce(into: [:]) { $0[$1, default: 0] += 1 }
             #expect(verdicts == ["200": 1, "400 INVALID_CHALLENGE": 63])
         }
     }
@@ -132,13 +126,12 @@ import Testing
                 let headers = isDevelopment ? [(name: "x-synheart-dev-mode", value: "true")] : []
                 return try await rig.post("/v1/device/register", .members(message), headers: headers).verdict
             }
-            #expect(try await verdict("demo", isDevelopment: true) == "200")
-            #expect(try await verdict("demo", isDevelopment: false) == "403 INVALID_ATTESTATION")
-            #expect(try await verdict("strict", isDevelopment: true) == "403 INVALID_ATTESTATION")
-            #expect(try await verdict("strict", isDevelopment: false) == "403 INVALID_ATTESTATION")
-            #expect(try await verdict("open", isDevelopment: false) == "200")
-            // A development build in production is refused (docs/synheart.md).
-            #expect(try await verdict("open", isDevelopment: true) == "403 INVALID_ATTESTATION")
+            for (app, isDevelopment, expected) in [
+                ("demo", true, "200"), ("demo", false, "403 INVALID_ATTESTATION"),
+                ("strict", true, "403 INVALID_ATTESTATION"), ("strict", false, "403 INVALID_ATTESTATION"),
+                // A development build in production is refused (docs/synheart.md).
+                ("open", false, "200"), ("open", true, "403 INVALID_ATTESTATION"),
+            ] { #expect(try await verdict(app, isDevelopment: isDevelopment) == expected, "\(app) \(isDevelopment)") }
             let levels = try await rig.stores.devices.devices(app: nil, from: nil, limit: 9).devices.map(\.level)
             #expect(levels == [.software, .unattested])
         }
@@ -168,12 +161,14 @@ import Testing
             func verdict(_ method: String, _ target: String, _ door: AuthorityRequest.Door) async -> String {
                 await rig.ask(AuthorityRequest(method: method, target: target), at: door).verdict
             }
-            #expect(await verdict("GET", "/v1/device/challenge", .public) == "405 METHOD_NOT_ALLOWED")
-            #expect(await verdict("POST", "/v1/device/self", .public) == "405 METHOD_NOT_ALLOWED")
-            #expect(await verdict("POST", "/auth/auth/v1/device/challenge", .public) == "404 NOT_FOUND")
-            // Four apps: an attestation CA has to be named.
-            #expect(await verdict("POST", "/attest", .public) == "404 NOT_FOUND")
-            #expect(await verdict("POST", "/ca/open/attest", .public) == "400 INVALID_REQUEST")
+            for (method, target, expected) in [
+                ("GET", "/v1/device/challenge", "405 METHOD_NOT_ALLOWED"),
+                ("POST", "/v1/device/self", "405 METHOD_NOT_ALLOWED"),
+                ("POST", "/auth/auth/v1/device/challenge", "404 NOT_FOUND"),
+                // Four apps: an attestation CA has to be named.
+                ("POST", "/attest", "404 NOT_FOUND"), ("POST", "/ca/open/attest", "400 INVALID_REQUEST"),
+                ("GET", "/health", "200"),
+            ] { #expect(await verdict(method, target, .public) == expected, "\(target)") }
             // Each listener answers only its own routes (decision: listeners).
             for (target, doors) in [
                 ("/v1/revoke", [.public, .internal]), ("/v1/devices", [.public, .internal]),
@@ -181,10 +176,8 @@ import Testing
             ] as [(String, [AuthorityRequest.Door])] {
                 for door in doors { #expect(await verdict("POST", target, door) == "404 NOT_FOUND") }
             }
-            #expect(await verdict("GET", "/health", .public) == "200")
-            let large = AuthorityRequest(
-                method: "POST", target: "/v1/device/challenge", body: [UInt8](repeating: 0x20, count: 32_769))
-            #expect(await rig.ask(large).verdict == "413 INVALID_REQUEST")
+            let large = [UInt8](repeating: 0x20, count: 32_769)
+            #expect(await rig.service.ask("POST", "/v1/device/challenge", large).verdict == "413 INVALID_REQUEST")
         }
     }
 
@@ -193,9 +186,7 @@ import Testing
         try await ServiceRig.with(limits: #"{"per_address_per_minute": 2, "per_app_per_minute": 3}"#) {
             rig async throws in
             func verdict(_ peer: String) async throws -> String {
-                var request = AuthorityRequest(method: "POST", target: "/v1/device/challenge", peer: peer)
-                request.body = try (["app_id": "open"] as JSON).encoded()
-                return await rig.ask(request).verdict
+                try await rig.service.post("/v1/device/challenge", ["app_id": "open"], peer: peer).verdict
             }
             #expect(try await verdict("2001:db8::1") == "200")
             #expect(try await verdict("2001:db8:0:0:ffff::2") == "200")
@@ -211,10 +202,8 @@ import Testing
     @Test func fullIsRefused() async throws {
         try await ServiceRig.with(limits: #"{"challenges": 2}"#) { rig in
             for (index, verdict) in ["200", "200", "503 UNAVAILABLE"].enumerated() {
-                var request = AuthorityRequest(
-                    method: "POST", target: "/v1/device/challenge", peer: "192.0.2.\(index + 1)")
-                request.body = try (["app_id": "open"] as JSON).encoded()
-                let answer = await rig.ask(request)
+                let answer = try await rig.service.post(
+                    "/v1/device/challenge", ["app_id": "open"], peer: "192.0.2.\(index + 1)")
                 #expect(answer.verdict == verdict)
                 #expect((answer.header("Retry-After") != nil) == (answer.status == 503))
             }

@@ -22,8 +22,10 @@ import Testing
     /// A use of one kind or another, by its number.
     static func anyUse(
         _ stores: TestStores, device: String = "d", _ number: Int, ahead: Int64 = 0
-    ) throws -> SignedUse {
-        var use = try use(stores, device: device, nonce: number, ahead: ahead)
+    ) throws -> SignedUse { try anyUse(at: stores.clock.now().seconds + ahead, device: device, number) }
+
+    static func anyUse(at timestamp: Int64, device: String = "d", _ number: Int) throws -> SignedUse {
+        var use = try use(at: timestamp, device: device, nonce: nonce(number), r: number)
         switch number % 3 {
         case 0: break
         case 1: use.mark = .nonce(nonce(number))
@@ -136,11 +138,8 @@ import Testing
 
     @Test(arguments: StoreKind.allCases)
     func aDeviceHasItsLimit(_ kind: StoreKind) async throws {
-        try await kind.withStores(replayLimits: .init(perDevice: 3)) { stores in
-            for nonce in 1...3 {
-                let outcome = try await stores.remember(Self.use(stores, nonce: nonce))
-                #expect(outcome == .fresh)
-            }
+        try await kind.withStores(replayLimits: .init(perDevice: 3)) { stores async throws in
+            for nonce in 1...3 { #expect(try await stores.remember(Self.use(stores, nonce: nonce)) == .fresh) }
             #expect(try await stores.remember(Self.use(stores, nonce: 4)) == .tooMany)
             #expect(try await stores.remember(Self.use(stores, nonce: 3)) == .replay)
             #expect(try await stores.remember(Self.use(stores, device: "e", nonce: 4, key: "l")) == .fresh)
@@ -192,11 +191,10 @@ import Testing
 
     /// Two processes of one authority, and a change of its clock between them.
     private static func nextLife(
-        ahead: [Int64] = [0], between: (FakeClock) -> Void = { _ in },
+        ahead: [Int64] = [0], first: Int = 0, between: (FakeClock) -> Void = { _ in },
         _ body: (MemoryReplayStore, FakeClock, [SignedUse]) async throws -> Void
     ) async throws {
-        let folder = try TestFolder()
-        let clock = FakeClock()
+        let (folder, clock) = (try TestFolder(), FakeClock())
         var uses: [SignedUse] = []
         for life in 1...2 {
             let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: clock)
@@ -205,9 +203,8 @@ import Testing
                 try await body(replays, clock, uses)
             } else {
                 for (index, ahead) in ahead.enumerated() {
-                    let seconds = clock.now().seconds + ahead
-                    let use = try ReplayStoreTests.use(
-                        at: seconds, device: "\(index)", nonce: ReplayStoreTests.nonce(index), r: index)
+                    let use = try ReplayStoreTests.anyUse(
+                        at: clock.now().seconds + ahead, device: "\(index)", first + index)
                     #expect(try await replays.remember(use) == .fresh)
                     uses.append(use)
                 }
@@ -217,8 +214,9 @@ import Testing
         }
     }
 
-    @Test func whatWasAcceptedBeforeIsRefused() async throws {
-        try await Self.nextLife(ahead: [-300, -1, 0, 1, 2, 3, 299, 300]) { replays, clock, uses in
+    /// By each kind of use.
+    @Test(arguments: 0..<3) func whatWasAcceptedBeforeIsRefused(_ first: Int) async throws {
+        try await Self.nextLife(ahead: [-300, -1, 0, 1, 2, 3, 299, 300], first: first) { replays, clock, uses in
             for use in uses { #expect(try await replays.remember(use) == .mayBeForgotten) }
             // A device that was ahead waits until its clock has passed; the others do not wait for it.
             let soon = clock.now().seconds + 3
@@ -239,24 +237,15 @@ import Testing
         try await Self.nextLife(ahead: [0]) { clock in
             clock.reboot()
             clock.step(-86_400_000)
-        } _: { replays, clock, uses in
+        } _: { replays, clock, uses async throws in
             clock.step(86_400_000)
-            let outcome = try await replays.remember(uses[0])
-            #expect(outcome == .mayBeForgotten)
-        }
-    }
-
-    @Test func theFirstLifeRefusesNothing() async throws {
-        try await StoreKind.sqlite.withStores { stores in
-            let use = try ReplayStoreTests.use(stores, nonce: 1, ahead: -300)
-            #expect(try await stores.remember(use) == .fresh)
+            #expect(try await replays.remember(uses[0]) == .mayBeForgotten)
         }
     }
 
     /// A request is not accepted if the next process would not know of it.
     @Test func withoutAHorizonNothingIsAccepted() async throws {
-        let folder = try TestFolder()
-        let clock = FakeClock()
+        let (folder, clock) = (try TestFolder(), FakeClock())
         let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: clock)
         let replays = try await MemoryReplayStore(clock: store.clock, horizon: store)
         await store.close()
@@ -337,7 +326,7 @@ import Testing
 }
 
 /// Stores nothing, fails when told to, and lets other callers run meanwhile.
-private final class SlowHorizon: ReplayHorizon {
+final class SlowHorizon: ReplayHorizon {
     private struct State {
         var count = 0
         var fails = false

@@ -7,11 +7,7 @@ import Testing
     /// A device of a TPM, with a certificate.
     static func attested(_ stores: TestStores, _ serial: UInt8, ek: String = "ek") async throws -> Device {
         let certificate = try RegistrationTests.certificate(serial, ek: ek)
-        let registration = try Sample().registration(ek: ek, certificate: .issued(certificate))
-        guard case .registered(let device) = try await stores.register(registration) else {
-            throw Surprise("it was not registered")
-        }
-        return device
+        return try await stores.registered(Sample().registration(ek: ek, certificate: .issued(certificate)))
     }
 
     static func isLive(_ serial: UInt8, _ stores: TestStores) async throws -> Bool? {
@@ -64,8 +60,7 @@ import Testing
             #expect(try await Self.isLive(2, stores) == false)
             #expect(try await stores.devices.device(app: "demo", id: two.id)?.state == .revoked)
             #expect(try await stores.register(Sample().registration(ek: "ek")) == .refused(.ekDenied))
-            let next = try Sample()
-            #expect(try await stores.rotate(next.rotation(of: two)) == .refused(.revoked))
+            #expect(try await stores.rotate(Sample().rotation(of: two)) == .refused(.revoked))
         }
     }
 

@@ -10,14 +10,12 @@ import Testing
             let device = try await rig.device()
             let request = try device.request("POST", "/v1/echo", [1, 2, 3], at: rig.seconds)
             let answer = await rig.ask(request)
-            #expect(answer.verdict == "200")
-            #expect(answer.json["device_id"]?.string == device.id)
+            #expect(answer.verdict == "200" && answer.json["device_id"]?.string == device.id)
             #expect(answer.json["body_bytes"]?.integer == 3)
-            #expect(await rig.ask(request).verdict == "409 NONCE_REPLAY")
-            // The same signature under a new nonce, which is not signed (decision: one-use).
-            let nonce = try RequestHeaders.makeNonce()
-            #expect(await rig.ask(request.with("X-Synheart-Nonce", nonce)).verdict == "409 NONCE_REPLAY")
-            #expect(await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict == "200")
+            // Again, and the same signature under a new nonce, which is not signed (decision: one-use).
+            let other = request.with("X-Synheart-Nonce", try RequestHeaders.makeNonce())
+            for again in [request, other] { #expect(await rig.ask(again).verdict == "409 NONCE_REPLAY") }
+            #expect(try await rig.echo(device) == "200")
         }
     }
 
@@ -28,19 +26,18 @@ import Testing
             let (now, other) = (rig.seconds, try SoftwareKey())
             var stranger = device
             stranger.key = other
-            func verdict(_ request: AuthorityRequest) async -> String { await rig.ask(request).verdict }
             let late = try stranger.request("GET", "/v1/echo", at: now - 301)
-            #expect(await verdict(late.with("X-App-ID", nil)) == "400 INVALID_REQUEST")
-            #expect(await verdict(late.with("X-Synheart-Sig-Version", "2")) == "400 INVALID_REQUEST")
-            #expect(await verdict(late.with("X-App-ID", "nobody")) == "401 NOT_REGISTERED")
-            #expect(await verdict(late.with("X-App-ID", "loose")) == "401 NOT_REGISTERED")
-            #expect(await verdict(late.with("X-Device-ID", "nobody")) == "401 NOT_REGISTERED")
-            #expect(await verdict(late) == "401 CLOCK_SKEW")
-            #expect(await verdict(try stranger.request("GET", "/v1/echo", at: now)) == "401 INVALID_SIGNATURE")
-            #expect(await verdict(try device.request("GET", "/v1/echo", at: now)) == "200")
+            for (name, value, verdict) in [
+                ("X-App-ID", nil, "400 INVALID_REQUEST"), ("X-Synheart-Sig-Version", "2", "400 INVALID_REQUEST"),
+                ("X-App-ID", "nobody", "401 NOT_REGISTERED"), ("X-App-ID", "loose", "401 NOT_REGISTERED"),
+                ("X-Device-ID", "nobody", "401 NOT_REGISTERED"),
+            ] { #expect(await rig.ask(late.with(name, value)).verdict == verdict, "\(name)") }
+            #expect(await rig.ask(late).verdict == "401 CLOCK_SKEW")
+            #expect(try await rig.echo(stranger) == "401 INVALID_SIGNATURE")
+            #expect(try await rig.echo(device) == "200")
             let admin: JSON = ["app_id": "open", "device_id": .string(device.id), "reason": "lost"]
             #expect(try await rig.post("/v1/revoke", admin, at: .admin).verdict == "200")
-            #expect(await verdict(late) == "403 DEVICE_REVOKED")
+            #expect(await rig.ask(late).verdict == "403 DEVICE_REVOKED")
             #expect(try await rig.register(device.key.publicKey).verdict == "403 DEVICE_REVOKED")
         }
     }
@@ -71,17 +68,8 @@ import Testing
             let device = try await rig.device()
             let now = rig.seconds
             let good = try device.request("POST", "/v1/echo", [1], at: now)
-            var changed: [AuthorityRequest] = []
-            for change in 0..<4 {
-                var request = good
-                switch change {
-                case 0: request.body = [2]
-                case 1: request.method = "PUT"
-                case 2: request.target = "/auth/v1/echo"
-                default: request = good.with("X-Synheart-Timestamp", String(now + 1))
-                }
-                changed.append(request)
-            }
+            var changed = [good, good, good, good.with("X-Synheart-Timestamp", String(now + 1))]
+            (changed[0].body, changed[1].method, changed[2].target) = ([2], "PUT", "/auth/v1/echo")
             for request in changed { #expect(await rig.ask(request).verdict == "401 INVALID_SIGNATURE") }
             #expect(await rig.ask(good).verdict == "200")
         }
@@ -92,9 +80,8 @@ import Testing
         try await ServiceRig.with { rig in
             let device = try await rig.device()
             // The first request of an instance tells it what earlier ones accepted.
-            #expect(await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict == "200")
-            let request = try device.request("GET", "/v1/echo", at: rig.seconds + offset)
-            let answer = await rig.ask(request)
+            #expect(try await rig.echo(device) == "200")
+            let answer = await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds + offset))
             #expect(answer.verdict == verdict)
             if answer.status == 401 { #expect(answer.json["server_timestamp"]?.integer == rig.seconds) }
         }
@@ -122,27 +109,21 @@ import Testing
             var device = try await rig.device()
             let (old, new) = (device.key, try SoftwareKey())
             rig.clock.advance(1_000)
-            let answer = await rig.ask(try device.rotation(to: new.publicKey, at: rig.seconds))
-            #expect(answer.verdict == "200" && answer.json["status"]?.string == "rotated")
-            #expect(answer.json["effective_at"]?.integer == rig.seconds)
             // The answer was lost: either key asks again (decision: own-endpoints).
-            let again = await rig.ask(try device.rotation(to: new.publicKey, at: rig.seconds))
-            #expect(again.verdict == "200" && again.json["status"]?.string == "rotated")
+            for _ in 0..<2 {
+                let answer = try await rig.rotate(device, to: new)
+                #expect(answer.verdict == "200" && answer.json["status"]?.string == "rotated")
+                #expect(answer.json["effective_at"]?.integer == rig.seconds)
+            }
             let own = await rig.ask(try device.request("GET", "/v1/device/self", at: rig.seconds))
             #expect(try own.json["key_thumbprint"]?.string == new.publicKey.thumbprint)
             // The old key settles that, and signs nothing else any more.
-            #expect(
-                await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict
-                    == "401 INVALID_SIGNATURE")
-            let third = try SoftwareKey()
-            #expect(
-                await rig.ask(try device.rotation(to: third.publicKey, at: rig.seconds)).verdict
-                    == "409 ROTATION_FAILED")
+            #expect(try await rig.echo(device) == "401 INVALID_SIGNATURE")
+            #expect(try await rig.rotate(device, to: SoftwareKey()).verdict == "409 ROTATION_FAILED")
             device.key = new
-            #expect(await rig.ask(try device.rotation(to: new.publicKey, at: rig.seconds)).verdict == "200")
-            #expect(await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict == "200")
-            #expect(
-                await rig.ask(try device.rotation(to: old.publicKey, at: rig.seconds)).verdict == "409 ROTATION_FAILED")
+            #expect(try await rig.rotate(device, to: new).verdict == "200")
+            #expect(try await rig.echo(device) == "200")
+            #expect(try await rig.rotate(device, to: old).verdict == "409 ROTATION_FAILED")
             #expect(try await rig.register(old.publicKey).verdict == "403 REGISTRATION_REJECTED")
         }
     }
@@ -163,9 +144,8 @@ import Testing
             // A signature by the new key alone does not rotate.
             var thief = device
             thief.key = try SoftwareKey()
-            let request = try thief.rotation(to: thief.key.publicKey, at: rig.seconds)
-            #expect(await rig.ask(request).verdict == "401 INVALID_SIGNATURE")
-            #expect(await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict == "200")
+            #expect(try await rig.rotate(thief, to: thief.key).verdict == "401 INVALID_SIGNATURE")
+            #expect(try await rig.echo(device) == "200")
         }
     }
 
@@ -207,14 +187,14 @@ import Testing
         try await ServiceRig.with { rig in
             var device = try await rig.device()
             rig.clock.advance(90 * 86_400_000)
-            #expect(await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict == "200")
+            #expect(try await rig.echo(device) == "200")
             rig.clock.advance(1_000)
-            #expect(await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict == "403 KEY_EXPIRED")
-            #expect(await rig.ask(try device.request("GET", "/v1/device/self", at: rig.seconds)).verdict == "200")
+            #expect(try await rig.echo(device) == "403 KEY_EXPIRED")
+            #expect(try await rig.echo(device, "/v1/device/self") == "200")
             let new = try SoftwareKey()
-            #expect(await rig.ask(try device.rotation(to: new.publicKey, at: rig.seconds)).verdict == "200")
+            #expect(try await rig.rotate(device, to: new).verdict == "200")
             device.key = new
-            #expect(await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict == "200")
+            #expect(try await rig.echo(device) == "200")
         }
     }
 
@@ -222,27 +202,18 @@ import Testing
     @Test func aRetiredKeyIsAnAlarm() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
-            let key = try SoftwareKey()
-            #expect(await rig.ask(try device.rotation(to: key.publicKey, at: rig.seconds)).verdict == "200")
-            func alarms() async -> Bool {
-                let answer = await rig.ask(AuthorityRequest(method: "GET", target: "/metrics"), at: .admin)
-                return !String(decoding: answer.body, as: UTF8.self).contains("retired_key_uses_total 0\n")
-            }
+            #expect(try await rig.rotate(device, to: SoftwareKey()).verdict == "200")
+            func alarms() async -> Bool { await !rig.metrics().contains("retired_key_uses_total 0\n") }
             // A request that was under way is not an alarm.
-            #expect(
-                await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict
-                    == "401 INVALID_SIGNATURE")
+            #expect(try await rig.echo(device) == "401 INVALID_SIGNATURE")
             #expect(await !alarms())
             rig.clock.advance(601_000)
-            #expect(
-                await rig.ask(try device.request("GET", "/v1/echo", at: rig.seconds)).verdict
-                    == "401 INVALID_SIGNATURE")
+            #expect(try await rig.echo(device) == "401 INVALID_SIGNATURE")
             #expect(await alarms())
             // A caller that rotates to another key than the device did has a copy; a caller that asks which key is held
             // may be the device.
-            let other = try SoftwareKey().publicKey
-            #expect(await rig.ask(try device.rotation(to: other, at: rig.seconds)).verdict == "409 ROTATION_FAILED")
-            #expect(await rig.ask(try device.request("GET", "/v1/device/self", at: rig.seconds)).verdict == "200")
+            #expect(try await rig.rotate(device, to: SoftwareKey()).verdict == "409 ROTATION_FAILED")
+            #expect(try await rig.echo(device, "/v1/device/self") == "200")
             let use = try await rig.stores.devices.retiredKeyUsed(device.key.publicKey, at: rig.clock.now())
             #expect(use == .alarm(deviceID: device.id, uses: 3))
         }
@@ -271,7 +242,7 @@ import Testing
     }
 }
 
-private struct BrokenReplays: ReplayStore {
+struct BrokenReplays: ReplayStore {
     func remember(_ use: SignedUse) async throws(TenonError) -> SignedUse.Outcome {
         throw TenonError(.storeFailed, message: "", retryAfter: .seconds(7))
     }

@@ -71,8 +71,7 @@ import Testing
     /// An instance on SQLite, whose clock is set back.
     @Test func aClockThatIsSetBackIsSeen() async throws {
         let (folder, clock) = (try TestFolder(), FakeClock())
-        let instance = try await AuthorityInstance(
-            Self.configuration(), in: AuthorityFolder(folder.path), clock: clock)
+        let instance = try await AuthorityInstance(.open(), in: AuthorityFolder(folder.path), clock: clock)
         let health = instance.engine.stores.health
         #expect(health().isHealthy && health().redisClockDifference == nil && health().waitingLines == 0)
         clock.step(-2_001)
@@ -84,11 +83,6 @@ import Testing
         await instance.close()
     }
 
-    static func configuration() throws -> Configuration {
-        let text = #"{"origins": ["http://127.0.0.1:8420"], "apps": [{"id": "demo", "require_attestation": false}]}"#
-        return try Configuration(parsing: Array(text.utf8))
-    }
-
     /// Repeated looks notice a Redis that evicts entries, and clocks that differ, without a request.
     @Test(.timeLimit(.minutes(1)), arguments: SharedStoreTests.kinds)
     func sharedStoresAreLookedAt(_: StoreKind) async throws {
@@ -96,13 +90,9 @@ import Testing
         let state = try AuthorityFolder(folder.path)
         _ = try AuthorityKeys.create(in: state, name: "Example", at: 1_800_000_000)
         let (clock, lines) = (SteppedClock(), Lines())
-        let (name, servers) = (SharedServers.name(), try #require(SharedServers.folder) + SharedStoreTests.fragile)
         let instance = try await AuthorityInstance(
-            Self.configuration(), in: state,
-            shared: .init(
-                postgres: .init(address: "host=\(servers) user=tenon dbname=postgres", schema: name, connections: 2),
-                redis: .init(address: .unix(path: "\(servers)/redis.sock"), prefix: "\(name):")),
-            clock: clock, looksEvery: .milliseconds(1), told: lines.add)
+            .open(), in: state, shared: SharedServers.shared(in: SharedStoreTests.fragile), clock: clock,
+            looksEvery: .milliseconds(1), told: lines.add)
         let health = instance.engine.stores.health
         func wait(_ condition: (StoreHealth) -> Bool) async {
             while !condition(health()) { await Task.yield() }

@@ -29,6 +29,13 @@ import Testing
         try await rig.post("/auth/v1/device/verify", question, headers: headers ?? authorization, at: .internal)
     }
 
+    /// The verdict on a fresh request, whose question is changed.
+    private func verdict(
+        _ rig: ServiceRig, _ device: TestDevice, _ changes: [String: JSON] = [:], ago: Int64 = 0
+    ) async throws -> String {
+        try await Self.ask(rig, Self.question(device, at: rig.seconds - ago, changes)).verdict
+    }
+
     @Test func aRequestIsGood() async throws {
         try await ServiceRig.with { rig in
             let device = try await rig.device()
@@ -49,15 +56,11 @@ import Testing
             try message.update(Array(#"{"a":1}"#.utf8).span)
             let digest = try message.finish()
             let text = JSON.string(TextEncoding.base64.encode(digest.rawRepresentation))
-            let good = try Self.question(device, at: rig.seconds, ["body": .null, "digest": text])
-            #expect(try await Self.ask(rig, good).verdict == "200")
             let other = try JSON.string(TextEncoding.base64.encode(Digest(hashing: []).rawRepresentation))
-            let bad = try Self.question(device, at: rig.seconds, ["body": .null, "digest": other])
-            #expect(try await Self.ask(rig, bad).verdict == "401 INVALID_SIGNATURE")
-            let both = try Self.question(device, at: rig.seconds, ["digest": text])
-            #expect(try await Self.ask(rig, both).verdict == "400 INVALID_REQUEST")
-            let neither = try Self.question(device, at: rig.seconds, ["body": .null])
-            #expect(try await Self.ask(rig, neither).verdict == "400 INVALID_REQUEST")
+            for (changes, expected) in [
+                (["body": .null, "digest": text], "200"), (["body": .null, "digest": other], "401 INVALID_SIGNATURE"),
+                (["digest": text], "400 INVALID_REQUEST"), (["body": .null], "400 INVALID_REQUEST"),
+            ] { #expect(try await verdict(rig, device, changes) == expected, "\(changes)") }
         }
     }
 
@@ -69,16 +72,10 @@ import Testing
             let first = try await Self.ask(rig, question)
             let second = try await Self.ask(rig, question)
             #expect(first.verdict == "200" && second.verdict == "200" && first.body == second.body)
-            let other = try Self.question(device, at: rig.seconds, ["request_id": "1"])
-            #expect(try await Self.ask(rig, other).verdict == "409 REQUEST_ID_REUSED")
-            let unnamed = try Self.question(device, at: rig.seconds)
-            #expect(try await Self.ask(rig, unnamed).verdict == "200")
-            #expect(try await Self.ask(rig, unnamed).verdict == "409 NONCE_REPLAY")
+            #expect(try await verdict(rig, device, ["request_id": "1"]) == "409 REQUEST_ID_REUSED")
             // A refusal is not kept.
-            let wrong = try Self.question(device, at: rig.seconds - 400, ["request_id": "2"])
-            #expect(try await Self.ask(rig, wrong).verdict == "401 CLOCK_SKEW")
-            let right = try Self.question(device, at: rig.seconds, ["request_id": "2"])
-            #expect(try await Self.ask(rig, right).verdict == "200")
+            #expect(try await verdict(rig, device, ["request_id": "2"], ago: 400) == "401 CLOCK_SKEW")
+            #expect(try await verdict(rig, device, ["request_id": "2"]) == "200")
         }
     }
 
@@ -88,8 +85,7 @@ import Testing
             let device = try await rig.device()
             let question = try Self.question(device, at: rig.seconds, ["request_id": "1"])
             #expect(try await Self.ask(rig, question).verdict == "200")
-            let body: JSON = ["app_id": "open", "device_id": .string(device.id)]
-            #expect(try await rig.post("/v1/revoke", body, at: .admin).verdict == "200")
+            #expect(try await rig.revoke(device).verdict == "200")
             #expect(try await Self.ask(rig, question).verdict == "403 DEVICE_REVOKED")
         }
     }
@@ -102,19 +98,15 @@ import Testing
                 #expect(try await Self.ask(rig, good, [("Authorization", value)]).verdict == "401 UNKNOWN_BACKEND")
             }
             #expect(try await Self.ask(rig, good, []).verdict == "401 UNKNOWN_BACKEND")
-            let loose = try Self.question(try await rig.device("loose"), at: rig.seconds)
-            #expect(try await Self.ask(rig, loose).verdict == "403 NOT_ALLOWED")
-            for change in [
-                ["host": .null], ["host": "evil.example"], ["target": "/v1/hsi"], ["target": "/ingest"],
-                ["target": "/ingestv1/hsi"],
-            ] as [[String: JSON]] {
-                let question = try Self.question(device, at: rig.seconds, change)
-                #expect(try await Self.ask(rig, question).verdict == "403 NOT_ALLOWED", "\(change)")
+            #expect(try await verdict(rig, rig.device("loose")) == "403 NOT_ALLOWED")
+            for (change, expected) in [
+                (["host": .null], "403 NOT_ALLOWED"), (["host": "evil.example"], "403 NOT_ALLOWED"),
+                (["target": "/v1/hsi"], "403 NOT_ALLOWED"), (["target": "/ingest"], "403 NOT_ALLOWED"),
+                (["target": "/ingestv1/hsi"], "403 NOT_ALLOWED"),
+                (["target": "/ingest/v1/hsi?x"], "400 INVALID_REQUEST"), (["method": "post"], "400 INVALID_REQUEST"),
+            ] as [([String: JSON], String)] {
+                #expect(try await verdict(rig, device, change) == expected, "\(change)")
             }
-            let query = try Self.question(device, at: rig.seconds, ["target": "/ingest/v1/hsi?x"])
-            #expect(try await Self.ask(rig, query).verdict == "400 INVALID_REQUEST")
-            let method = try Self.question(device, at: rig.seconds, ["method": "post"])
-            #expect(try await Self.ask(rig, method).verdict == "400 INVALID_REQUEST")
             // None of these requests used up the nonce.
             #expect(try await Self.ask(rig, good).verdict == "200")
         }
@@ -125,7 +117,7 @@ import Testing
             var ids: [String] = []
             for app in ["open", "loose", "open"] { ids.append(try await rig.device(app).id) }
             func page(_ query: String) async -> AuthorityAnswer {
-                await rig.ask(AuthorityRequest(method: "GET", target: "/v1/devices" + query), at: .admin)
+                await rig.service.ask("GET", "/v1/devices" + query, at: .admin)
             }
             func names(_ answer: AuthorityAnswer) -> [String?] {
                 answer.json["devices"]?.array?.map { $0["device_id"]?.string } ?? []
@@ -133,17 +125,15 @@ import Testing
             #expect(names(await page("")) == ids)
             #expect(names(await page("?app=open")) == [ids[0], ids[2]])
             #expect(names(await page("?app=%6fpe%6E")) == [ids[0], ids[2]])
-            for query in ["?app=%", "?app=%6", "?app=%zz", "?app=%ff", "?app=%+6", "?app=%00", "?app=a%00"] {
-                #expect(await page(query).verdict == "400 INVALID_REQUEST", "\(query)")
-            }
             let first = await page("?limit=2")
             #expect(names(first) == Array(ids[..<2]))
             let next = try #require(first.json["next"]?.integer)
             #expect(names(await page("?limit=2&from=\(next)")) == [ids[2]])
-            for query in ["?limit=0", "?limit=1001", "?limit=x", "?x=1", "?app", "?limit=1&limit=1", "?from=-1"] {
-                #expect(await page(query).verdict == "400 INVALID_REQUEST", "\(query)")
-            }
-            let ca = await rig.ask(AuthorityRequest(method: "GET", target: "/v1/ca"), at: .admin)
+            for query in [
+                "?app=%", "?app=%6", "?app=%zz", "?app=%ff", "?app=%+6", "?app=%00", "?app=a%00", "?limit=0",
+                "?limit=1001", "?limit=x", "?x=1", "?app", "?limit=1&limit=1", "?from=-1",
+            ] { #expect(await page(query).verdict == "400 INVALID_REQUEST", "\(query)") }
+            let ca = await rig.service.ask("GET", "/v1/ca", at: .admin)
             #expect(ca.json["issuer"]?.string == TextEncoding.base64.encode(rig.keys.issuer.certificate))
         }
     }
@@ -187,9 +177,8 @@ import Testing
             for target in ["/v1/device/challenge", "/x\"}y", "/"] {
                 _ = await rig.ask(AuthorityRequest(method: "POST", target: target))
             }
-            let answer = await rig.ask(AuthorityRequest(method: "GET", target: "/metrics"), at: .admin)
             #expect(
-                String(decoding: answer.body, as: UTF8.self).hasPrefix(
+                await rig.metrics().hasPrefix(
                     """
                     # HELP tenon_authority_answers_total Answers by endpoint and code; OK means not refused.
                     # TYPE tenon_authority_answers_total counter
@@ -205,8 +194,7 @@ import Testing
                     tenon_authority_retired_key_uses_total 0
 
                     """))
-            let elsewhere = await rig.ask(AuthorityRequest(method: "GET", target: "/metrics"))
-            #expect(elsewhere.verdict == "404 NOT_FOUND")
+            #expect(await rig.service.ask("GET", "/metrics").verdict == "404 NOT_FOUND")
         }
     }
 }

@@ -95,16 +95,14 @@ import Testing
         try await WalletRig.with { rig in
             let (device, other) = (try await rig.initialized(), try SoftwareKey(signsDigests: true))
             for type in Self.types {
-                let signed = try await rig.use(type, device) { $0.signer = other }
-                #expect(signed.wallet == "403 invalid_request", "\(type)")
-                let named = try await rig.use(type, device) {
-                    $0.header["kid"] = .string(try other.publicKey.thumbprint)
+                for (name, change) in [
+                    ("another signer", { $0.signer = other }),
+                    ("another kid", { $0.header["kid"] = .string(try other.publicKey.thumbprint) }),
+                    ("another cnf", { $0.claims["cnf"] = ["jwk": WalletAssertion.jwk(other.publicKey)] }),
+                ] as [(String, (inout WalletAssertion) throws -> Void)] {
+                    let answer = try await rig.use(type, device, change)
+                    #expect(answer.wallet == "403 invalid_request", "\(type): \(name)")
                 }
-                #expect(named.wallet == "403 invalid_request", "\(type)")
-                let swapped = try await rig.use(type, device) { assertion in
-                    assertion.claims["cnf"] = ["jwk": WalletAssertion.jwk(other.publicKey)]
-                }
-                #expect(swapped.wallet == "403 invalid_request", "\(type)")
             }
             // 32 bytes that are no point of the curve.
             let point = TextEncoding.base64url.encode([UInt8](repeating: 1, count: 32))
@@ -172,11 +170,11 @@ import Testing
                     TextEncoding.base64url.encode(signature.rawRepresentation))
             }
             #expect(raw.wallet == "403 invalid_request")
-            #expect(try await rig.doubled(device).wallet == "403 invalid_request")
+            #expect(try await rig.use("rp-kb+jwt", device, doubled: true).wallet == "403 invalid_request")
         }
         try await WalletRig.with(#", "double_hash": true"#) { rig in
             let device = try await rig.initialized()
-            #expect(try await rig.doubled(device).wallet == "204")
+            #expect(try await rig.use("rp-kb+jwt", device, doubled: true).wallet == "204")
             #expect(try await rig.use("rp-kb+jwt", device).wallet == "403 invalid_request")
         }
     }
@@ -192,7 +190,8 @@ import Testing
                 ("no PCRs", { $0.selection = [0, 0, 0] }), ("a certified key", { $0.type = [0x80, 0x17] }),
                 ("no TPM", { $0.magic = [0, 0, 0, 0] }),
             ] as [(String, (inout QuoteRig) -> Void)] {
-                #expect(try await rig.quoting(device, change).wallet == "403 invalid_request", "\(name)")
+                let answer = try await rig.use("wia-request+jwt", device, quote: change)
+                #expect(answer.wallet == "403 invalid_request", "\(name)")
             }
             for text in ["AAAA", "oQ"] {
                 let answer = try await rig.use("rp-kb+jwt", device) { $0.claims["integrity_assertion"] = .string(text) }
@@ -207,10 +206,9 @@ import Testing
         try await WalletRig.with(", \"pcrs\": [0, 7], \"pcr_digests\": [\"\(accepted)\"]") { rig in
             let device = try await rig.initialized()
             for (value, words) in [(7, "200"), (8, "403 integrity_check_error")] as [(UInt8, String)] {
-                let answer = try await rig.quoting(device) { quote in
-                    quote.selection = [0x81, 0, 0]
-                    quote.values = [UInt8](repeating: value, count: 32)
-                }
+                let values = [UInt8](repeating: value, count: 32)
+                let answer = try await rig.use(
+                    "wia-request+jwt", device, quote: { ($0.selection, $0.values) = ([0x81, 0, 0], values) })
                 #expect(answer.wallet == words)
             }
         }
@@ -252,14 +250,5 @@ import Testing
                 #expect(bare.status < 300, "\(type)")
             }
         }
-    }
-}
-
-extension WalletRig {
-    /// A key binding whose hardware signature is over the digest of the digest.
-    fileprivate func doubled(_ device: WalletDevice) async throws -> AuthorityAnswer {
-        let assertion = try WalletAssertion(
-            "rp-kb+jwt", device, nonce: await nonce(), at: clock.now().seconds, doubled: true)
-        return try await send(assertion.encoded(), to: "key-binding")
     }
 }

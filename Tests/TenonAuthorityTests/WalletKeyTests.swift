@@ -27,25 +27,18 @@ import Testing
                     assertion.claims["keys_to_attest"] = .array(one + one)
                 }
                 #expect(two.wallet == "422 validation_error")
-                let wrong = try await rig.use(type, device) { assertion in
-                    assertion.claims["keys_to_attest"] = [
-                        .string(try assertion.attested(over: Digest(hashing: [1]), at: now))
-                    ]
-                }
-                #expect(wrong.wallet == "403 invalid_request", "\(type)")
-                // Right in all but the attestation key, which is another instance's.
+                // Over other data; and right in all but the attestation key, which is another instance's.
                 let nonce = try await rig.nonce()
-                let answer = try await rig.use(type, device, nonce: nonce) { assertion in
-                    let thumbprint = try assertion.key.publicKey.thumbprint
-                    let data =
-                        type == "ka-request+jwt"
-                        ? "{\"nonce\":\"\(nonce)\",\"jwk_thumbprints\":[\"\(thumbprint)\"]}"
-                        : "{\"nonce\":\"\(nonce)\",\"jwk_thumbprint\":\"\(thumbprint)\"}"
-                    assertion.claims["keys_to_attest"] = [
-                        .string(try assertion.attested(over: Digest(hashing: Array(data.utf8)), at: now, by: other))
-                    ]
+                for (isForeign, nonce) in [(false, nil), (true, nonce)] as [(Bool, String?)] {
+                    let answer = try await rig.use(type, device, nonce: nonce) { assertion in
+                        let thumbprint = try assertion.key.publicKey.thumbprint
+                        let data = try WalletAssertion.clientData(type, nonce: nonce ?? "", thumbprint)
+                        assertion.claims["keys_to_attest"] = [
+                            .string(try assertion.attested(over: data, at: now, by: isForeign ? other : device))
+                        ]
+                    }
+                    #expect(answer.wallet == "403 invalid_request", "\(type) \(isForeign)")
                 }
-                #expect(answer.wallet == "403 invalid_request", "\(type)")
             }
         }
     }
@@ -135,13 +128,10 @@ import Testing
             let again = AuthorityEngine(
                 configuration: rig.engine.configuration, stores: rig.stores, keys: rig.keys, clock: rig.clock,
                 ekRoots: [:])
-            let request = { (app: String) in
-                AuthorityRequest(method: "GET", target: "/it-wallet/\(app)/jwks", headers: [("Host", "a")])
-            }
-            let first = await rig.engine.answer(request("wallet"), at: .public).json
+            let first = await rig.ask("GET", "/it-wallet/wallet/jwks").json
             #expect(first["keys"]?.array?.count == 1 && first["keys"]?.array?.first?["d"] == nil)
-            #expect(await again.answer(request("wallet"), at: .public).json == first)
-            #expect(await rig.engine.answer(request("other"), at: .public).json != first)
+            #expect(await again.ask("GET", "/it-wallet/wallet/jwks").json == first)
+            #expect(await rig.ask("GET", "/it-wallet/other/jwks").json != first)
         }
     }
 }

@@ -19,9 +19,7 @@ import Testing
             let again = try await TPM.PrivateKey(dataRepresentation: key.dataRepresentation, in: tpm)
             #expect(again.publicKey == key.publicKey)
             #expect(
-                await errorAwaited { () async throws(TenonError) in
-                    try await again.signature(for: digest)
-                }?.code == .digestNotAllowed)
+                await errorAwaited { try await again.signature(for: digest) }?.code == .digestNotAllowed)
             #expect(try await key.publicKey.isValidSignature(again.signature(for: Sample.data), for: Sample.data))
             try await key.evict()
             let imported = try await TPM.PrivateKey(importing: key.dataRepresentation, in: tpm)
@@ -45,9 +43,7 @@ import Testing
             let event = try await key.signature(for: .event(Sample.event))
             #expect(try key.publicKey.isValidSignature(event, for: Digest(hashing: Sample.event)))
             #expect(
-                await errorAwaited { () async throws(TenonError) in
-                    try await key.signature(for: .event(Sample.clientData))
-                }?.code == .event)
+                await errorAwaited { try await key.signature(for: .event(Sample.clientData)) }?.code == .event)
         }
     }
 
@@ -87,9 +83,7 @@ import Testing
             while software.commands() == 0 { await Task.yield() }
             let others = (0..<8).map { _ in
                 Task {
-                    await errorAwaited { () async throws(TenonError) in
-                        try await key.signature(for: .event(Sample.event))
-                    }
+                    await errorAwaited { try await key.signature(for: .event(Sample.event)) }
                 }
             }
             // Some calls wait by now; those that do not yet wait end, too.

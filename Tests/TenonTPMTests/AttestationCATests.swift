@@ -56,7 +56,7 @@ import Testing
             try proof.verify(key.publicKey, nonce: nonce, policy: policy)
 
             let again = try SecretRequest(secret).encoded()
-            let code = errorThrown { () throws(TenonError) in try authority.secret(again) }?.code
+            let code = errorThrown { try authority.secret(again) }?.code
             #expect(code == .secretNotPending)
         }
     }
@@ -71,7 +71,7 @@ import Testing
             #expect(try creation.attestation.suffix(32) == Digest(hashing: creation.data).rawRepresentation[...])
             #expect(creation.signature.prefix(4) == [0x00, 0x18, 0x00, 0x0b])
             let loaded = try TPM.AttestationKey(dataRepresentation: ak.dataRepresentation, in: tpm)
-            #expect(errorThrown { () throws(TenonError) in try loaded.creation() }?.code == .notMadeHere)
+            #expect(errorThrown { try loaded.creation() }?.code == .notMadeHere)
         }
     }
 
@@ -95,13 +95,9 @@ import Testing
                 let other = try TPM.AttestationKey(beside: TPM.PrivateKey(in: foreign))
                 let request = try AttestRequest(ekCertificates: device.chain, ak: other.publicArea)
                 let credential = try AttestAnswer(parsing: authority.attest(request.encoded())).credential
-                let here = errorThrown { () throws(TenonError) in
-                    try device.ak.secret(of: credential, certificate: device.chain[0])
-                }
+                let here = errorThrown { try device.ak.secret(of: credential, certificate: device.chain[0]) }
                 #expect(here?.code.category == .rejected)
-                let there = errorThrown { () throws(TenonError) in
-                    try other.secret(of: credential, certificate: device.chain[0])
-                }
+                let there = errorThrown { try other.secret(of: credential, certificate: device.chain[0]) }
                 #expect(there?.code == .ekMissing)
             }
         }

@@ -68,7 +68,7 @@ import Testing
                     if isRotation { try await identity(tpm, service, folder).register() }
                     support_fail_code(software.wire, support_nth(SUPPORT_ANY, number), 0x101)
                     let cut = try identity(tpm, service, folder)
-                    _ = await errorAwaited { () async throws(TenonError) in
+                    _ = await errorAwaited {
                         if isRotation { try await cut.rotate() } else { try await cut.register() }
                     }
                     let hasFailed = support_transport_pending(software.wire) == 0
@@ -96,7 +96,7 @@ import Testing
                     let prefix = try await identity(tpm, service, folder).register().deviceID
                     try await identity(tpm, service, folder).rotate()
                     let foreign = try identity(other, service, folder)
-                    let refusal = await errorAwaited { () async throws(TenonError) in try await foreign.rotate() }
+                    let refusal = await errorAwaited { try await foreign.rotate() }
                     #expect(refusal?.code == .keyInvalidated)
                     #expect(try foreign.status().state == .keyInvalid && foreign.deviceID == prefix)
                     #expect(try await foreign.events().count == 2)
@@ -104,7 +104,7 @@ import Testing
                     try await identity(tpm, service, folder).rotate()
                     try await expectSigns(identity(tpm, service, folder), service)
                     #expect(service.logs.count == 1 && service.logs[prefix]?.count == 3)
-                    _ = await errorAwaited { () async throws(TenonError) in try await foreign.rotate() }
+                    _ = await errorAwaited { try await foreign.rotate() }
                     let another = try await foreign.register().deviceID
                     #expect(another != prefix && service.logs.count == 2)
                     #expect(try await foreign.events().count == 1)

@@ -22,9 +22,7 @@ import Testing
     @Test func isNotTakenForOurs() throws {
         try withTPM { software, tpm in
             let pem = try foreignKey(in: software, SUPPORT_SIGNING_FOREIGN)
-            let error = errorThrown { () throws(TenonError) in
-                try TPM.PrivateKey(dataRepresentation: pem, in: tpm)
-            }
+            let error = errorThrown { try TPM.PrivateKey(dataRepresentation: pem, in: tpm) }
             #expect(error?.code == .keyAttributes)
         }
     }
@@ -32,7 +30,7 @@ import Testing
     @Test func aRestrictedKeyIsRefused() throws {
         try withTPM { software, tpm in
             let pem = try foreignKey(in: software, SUPPORT_SIGNING_RESTRICTED)
-            let error = errorThrown { () throws(TenonError) in try TPM.PrivateKey(importing: pem, in: tpm) }
+            let error = errorThrown { try TPM.PrivateKey(importing: pem, in: tpm) }
             #expect(error?.code == .keyAttributes)
         }
     }

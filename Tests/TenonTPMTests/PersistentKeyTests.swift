@@ -19,8 +19,7 @@ import Testing
 
             support_transport_reset_counts(software.wire)
             let key = try TPM.PrivateKey(dataRepresentation: made.dataRepresentation, in: software.tpm())
-            let signature = try key.blockingSignature(for: .event(Sample.event))
-            #expect(try made.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
+            try expectSigns(key, as: made.publicKey)
             #expect(software.commands() == 1)
             #expect(software.commands(SUPPORT_CC_SIGN) == 1)
         }
@@ -30,13 +29,12 @@ import Testing
         try withTPM { _, tpm in
             let key = try TPM.PrivateKey(in: tpm)
             let before = key.dataRepresentation
-            #expect(errorThrown { () throws(TenonError) in try key.evict() }?.code == .notPersistent)
+            #expect(errorThrown { try key.evict() }?.code == .notPersistent)
             try key.persist()
             try key.evict()
             #expect(try tpm.persistentHandles() == [])
             #expect(key.dataRepresentation == before)
-            let signature = try key.blockingSignature(for: .event(Sample.event))
-            #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
+            try expectSigns(key)
         }
     }
 
@@ -48,9 +46,8 @@ import Testing
             #expect(support_swap_persistent(software.device, nil, handle) == 0)
             try key.check()
             #expect(key.dataRepresentation == before)
-            let signature = try key.blockingSignature(for: .event(Sample.event))
-            #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
-            #expect(errorThrown { () throws(TenonError) in try key.evict() }?.code == .notPersistent)
+            try expectSigns(key)
+            #expect(errorThrown { try key.evict() }?.code == .notPersistent)
             #expect(try tpm.persistentHandles() == [handle])
         }
     }

@@ -20,7 +20,7 @@ import Testing
                 try await identity.rotate()
             } else {
                 // An attested device stays attested (decision: never-weaker).
-                let error = await errorAwaited { () async throws(TenonError) in try await identity.rotate() }
+                let error = await errorAwaited { try await identity.rotate() }
                 #expect(error?.code == .attestationFailed)
             }
             try await world.expectSigns(identity)
@@ -40,10 +40,10 @@ import Testing
     func anOperatorDecides(_ stores: Stores, _ dialect: Dialect) async throws {
         try await ServedWorld.with(stores) { world in
             let identity = try world.identity(dialect, app: "approved")
-            func refusal() async -> TenonError.Code? {
-                await errorAwaited { () async throws(TenonError) in try await identity.register() }?.code
+            func refusal(_ identity: DeviceIdentity) async -> TenonError.Code? {
+                await errorAwaited { try await identity.register() }?.code
             }
-            for _ in 0..<2 { #expect(await refusal() == .registrationPending) }
+            for _ in 0..<2 { #expect(await refusal(identity) == .registrationPending) }
             #expect(!identity.isRegistered)
             let waiting = try await world.authorities[0].admin("GET", "/v1/devices?state=pending")
             let id = try #require(waiting["devices"]?.array?.first?["device_id"]?.string)
@@ -59,16 +59,13 @@ import Testing
             if dialect == .tenon { try await identity.rotate() }
 
             let second = try world.identity(dialect, app: "approved", in: "other")
-            func answer() async -> TenonError.Code? {
-                await errorAwaited { () async throws(TenonError) in try await second.register() }?.code
-            }
-            #expect(await answer() == .registrationPending)
+            #expect(await refusal(second) == .registrationPending)
             let next = try await world.authorities[0].admin("GET", "/v1/devices?state=pending")
             try await decide("reject", try #require(next["devices"]?.array?.first?["device_id"]?.string))
-            #expect(await answer() == .registrationRejected)
+            #expect(await refusal(second) == .registrationRejected)
             #expect(!second.isRegistered)
             // With another key, it waits again.
-            #expect(await answer() == .registrationPending)
+            #expect(await refusal(second) == .registrationPending)
             #expect(
                 try await world.devices("approved").map { $0["state"]?.string } == ["active", "rejected", "pending"])
         }
@@ -138,16 +135,7 @@ import Testing
             let identity = try world.hurried(dialect)
             try await identity.register()
             world.wire.setClock(by: -1_000)
-            let signed = try await world.signed(identity)
-            let answer = try await world.send(signed)
-            #expect(answer.status == 401)
-            let advice = await identity.received(
-                status: answer.status, headers: answer.headers, body: answer.body, for: signed)
-            guard case .resend(let second) = advice else {
-                Issue.record("\(advice)")
-                return
-            }
-            #expect(try await world.send(second).status == 200)
+            try await world.expectResent(identity)
             try await world.expectSigns(world.hurried(dialect))
         }
     }
@@ -159,18 +147,10 @@ import Testing
             let id = try await identity.register().deviceID
             _ = try await world.authorities[0].admin(
                 "POST", "/v1/revoke", ["app_id": "demo", "device_id": .string(id), "reason": "lost"])
-            let signed = try await world.signed(identity)
-            let answer = try await world.send(signed)
-            #expect(answer.status == 403)
-            let advice = await identity.received(
-                status: answer.status, headers: answer.headers, body: answer.body, for: signed)
-            guard case .stop(let error) = advice else {
-                Issue.record("\(advice)")
-                return
-            }
+            guard case .stop(let error) = try await world.advice(identity, 403) else { throw WrongAdvice() }
             #expect(error.code == .deviceRevoked)
             #expect(try identity.status().reason == .revoked)
-            let refusal = await errorAwaited { () async throws(TenonError) in try await identity.register() }
+            let refusal = await errorAwaited { try await identity.register() }
             #expect(refusal?.code == .deviceRevoked)
             // Only a reset leaves this state, and then it is a new device.
             try await identity.reset()

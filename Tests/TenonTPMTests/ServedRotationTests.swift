@@ -38,18 +38,9 @@ import Testing
             try await identity.register()
             world.wire.refuseSelfRotation(status)
             world.wire.lose("/rotate-key")
-            let error = await errorAwaited { () async throws(TenonError) in try await identity.rotate() }
+            let error = await errorAwaited { try await identity.rotate() }
             #expect(error?.code.category == .unknown)
-            let signed = try await world.signed(identity)
-            let answer = try await world.send(signed)
-            #expect(answer.status == 401)
-            let advice = await identity.received(
-                status: answer.status, headers: answer.headers, body: answer.body, for: signed)
-            guard case .resend(let second) = advice else {
-                Issue.record("\(advice)")
-                return
-            }
-            #expect(try await world.send(second).status == 200)
+            try await world.expectResent(identity)
             try await world.expectSigns(world.hurried(.docs, app: "marked"))
         }
     }

@@ -18,7 +18,7 @@ import Testing
                 if isUse { try await world.hurriedWallet(.v14, in: place).register() }
                 support_fail_code(world.software.wire, support_nth(SUPPORT_ANY, UInt32(number)), 0x101)
                 let cut = try world.hurriedWallet(.v14, in: place)
-                _ = await errorAwaited { () async throws(TenonError) in
+                _ = await errorAwaited {
                     if isUse { _ = try await cut.attest(.instance, at: provider) } else { try await cut.register() }
                 }
                 hasFailed = support_transport_pending(world.software.wire) == 0
@@ -65,27 +65,15 @@ import Testing
     @Test("WP_031 WP_152: what is for another key is not kept, and an unknown instance is initialized again")
     func foreignCertificate() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.v14)
-            try await identity.register()
-            let provider = try world.provider(.v14)
+            let (identity, _, provider) = try await world.instance()
             let first = try await identity.accessCertificate(at: provider)
             for text in [first.text, "certificate", String(first.text.dropFirst(100))] {
-                world.wire.change("/access-certificate") { answer throws(TenonError) in
-                    var answer = answer
-                    answer.body = try JSON.members(["access_certificate": .string(text)]).encoded()
-                    return answer
-                }
-                let error = await errorAwaited { () async throws(TenonError) in
-                    try await identity.accessCertificate(at: provider)
-                }
+                world.wire.answer("/access-certificate", with: ["access_certificate": .string(text)])
+                let error = await errorAwaited { try await identity.accessCertificate(at: provider) }
                 #expect(error?.code == .serviceAnswer)
                 #expect(try identity.walletAttestations() == [first])
             }
-            world.wire.change("/key-binding") { answer throws(TenonError) in
-                var answer = answer
-                (answer.status, answer.body) = (404, Array(#"{"error":"not_found"}"#.utf8))
-                return answer
-            }
+            world.wire.answer("/key-binding", 404, with: ["error": "not_found"])
             let second = try await identity.accessCertificate(at: provider)
             #expect(second.key != first.key)
             #expect(try identity.walletAttestations() == [second])

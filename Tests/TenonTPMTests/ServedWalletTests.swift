@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CTestSupport
-import Glibc
 import Synchronization
 import Tenon
 import TenonAuthority
 import TenonITWallet
 import TenonTPM
+import TestFolders
 import Testing
 
 /// A device as an IT-Wallet instance, at a running authority, over HTTP, with a software TPM.
@@ -72,9 +72,7 @@ import Testing
     @Test("WP_140b WP_140d WP_140e: one Sign of the hardware key, one Quote, and one Sign of the fresh key")
     func commands() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.v14)
-            try await identity.register()
-            let provider = try world.provider(.v14)
+            let (identity, _, provider) = try await world.instance()
             _ = try await identity.attest(.instance, at: provider)
             support_transport_reset_counts(world.software.wire)
             _ = try await identity.attest(.instance, at: provider)
@@ -86,9 +84,7 @@ import Testing
     @Test("WP_018: maintain renews what was issued after two thirds of its life")
     func renews() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.v14)
-            try await identity.register()
-            let provider = try world.provider(.v14)
+            let (identity, _, provider) = try await world.instance()
             let first = try #require(try await identity.attest(.instance, at: provider))
             try await identity.maintain()
             #expect(try identity.walletAttestations().map(\.text) == [first.text])
@@ -105,28 +101,18 @@ import Testing
     @Test("WP_010 WP_139 WP_149 WP_153: a confirmed revocation ends all use, and a reset leaves no copy of a key")
     func revoked() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.v14)
-            let tag = try await identity.register().deviceID
-            let provider = try world.provider(.v14)
+            let (identity, tag, provider) = try await world.instance()
             try await identity.attest(.instance, at: provider)
             #expect(try await identity.walletStatus(at: provider) == .active)
             _ = try await world.authorities[0].admin(
                 "POST", "/v1/revoke", ["app_id": "wallet", "device_id": .string(tag), "reason": "lost"])
-            #expect(
-                await errorAwaited { () async throws(TenonError) in try await identity.attest(.instance, at: provider)
-                }?
-                .code == .deviceRevoked)
+            #expect(await refusal(identity, provider) == .deviceRevoked)
             #expect(try identity.status().reason == .revoked)
             let asked = world.wire.paths.filter { $0.hasSuffix("/wallet-instances/" + tag) }
             // Once before, and twice to be sure.
             #expect(asked.count == 3)
-            #expect(
-                await errorAwaited { () async throws(TenonError) in try await identity.attest(.instance, at: provider)
-                }?
-                .code == .deviceRevoked)
-            #expect(
-                await errorAwaited { () async throws(TenonError) in try await identity.register() }?.code
-                    == .deviceRevoked)
+            #expect(await refusal(identity, provider) == .deviceRevoked)
+            #expect(await errorAwaited { try await identity.register() }?.code == .deviceRevoked)
             #expect(try world.blobs().isEmpty == false)
             try await identity.reset()
             #expect(try world.blobs().isEmpty)
@@ -138,18 +124,10 @@ import Testing
     @Test("WP_041 WP_042 WP_043 WP_044 WP_153 WP_154 WP_155: a refusal at a call says nothing about the key")
     func refusedCalls() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.v14)
-            let tag = try await identity.register().deviceID
-            let provider = try world.provider(.v14)
+            let (identity, tag, provider) = try await world.instance()
             for status in [400, 401, 403, 409, 422, 500, 503] {
-                world.wire.change("/wallet-instance-attestations") { answer throws(TenonError) in
-                    var answer = answer
-                    (answer.status, answer.body) = (status, Array(#"{"error":"invalid_request"}"#.utf8))
-                    return answer
-                }
-                let error = await errorAwaited { () async throws(TenonError) in
-                    try await identity.attest(.instance, at: provider)
-                }
+                world.wire.answer("/wallet-instance-attestations", status, with: ["error": "invalid_request"])
+                let error = await errorAwaited { try await identity.attest(.instance, at: provider) }
                 #expect(error?.httpStatus == status)
                 #expect(try identity.status().isRegistered && identity.deviceID == tag)
             }
@@ -160,13 +138,8 @@ import Testing
     @Test("WP_152: an instance that the provider does not know is initialized again, with its key and tag")
     func unknownInstance() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.v14)
-            let tag = try await identity.register().deviceID
-            world.wire.change("/wallet-instance-attestations") { answer throws(TenonError) in
-                var answer = answer
-                (answer.status, answer.body) = (404, Array(#"{"error":"not_found"}"#.utf8))
-                return answer
-            }
+            let (identity, tag, _) = try await world.instance()
+            world.wire.answer("/wallet-instance-attestations", 404, with: ["error": "not_found"])
             _ = try #require(try await identity.attest(.instance, at: world.provider(.v14)))
             #expect(world.wire.paths.filter { $0.hasSuffix("/instance-initialization") }.count == 2)
             #expect(identity.deviceID == tag)
@@ -177,16 +150,11 @@ import Testing
     @Test("WP_030 WP_031: what another issued, or for another key, is not kept")
     func foreignAttestation() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.v14)
-            try await identity.register()
-            var provider = try world.provider(.v14)
+            var (identity, _, provider) = try await world.instance()
             let first = try #require(try await identity.attest(.instance, at: provider))
             // The one before, which is about another key.
-            world.wire.change("/wallet-instance-attestations") { answer throws(TenonError) in
-                var answer = answer
-                answer.body = try JSON.members(["wallet_instance_attestation": .string(first.text)]).encoded()
-                return answer
-            }
+            let other: [String: JSON] = ["wallet_instance_attestation": .string(first.text)]
+            world.wire.answer("/wallet-instance-attestations", with: other)
             #expect(await refusal(identity, provider) == .serviceAnswer)
             provider.issuerKeys = [try SoftwareKey().publicKey]
             #expect(await refusal(identity, provider) == .serviceAnswer)
@@ -195,22 +163,18 @@ import Testing
     }
 
     private func refusal(_ identity: DeviceIdentity, _ provider: ITWallet) async -> TenonError.Code? {
-        await errorAwaited { () async throws(TenonError) in try await identity.attest(.instance, at: provider) }?.code
+        await errorAwaited { try await identity.attest(.instance, at: provider) }?.code
     }
 
     @Test("WP_140a: a cleared TPM ends the identity, and another instance begins with another tag")
     func cleared() async throws {
         try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.wallet(.v14)
-            let tag = try await identity.register().deviceID
+            let (identity, tag, provider) = try await world.instance()
             #expect(support_clear(world.software.device, 0x4000_000a, nil) == 0)
-            let error = await errorAwaited { () async throws(TenonError) in
-                try await identity.attest(.instance, at: world.provider(.v14))
-            }
-            #expect(error?.code == .keyInvalidated)
+            #expect(await refusal(identity, provider) == .keyInvalidated)
             let next = try await identity.register()
             #expect(next.status == .registered && next.deviceID != tag)
-            _ = try #require(try await identity.attest(.instance, at: world.provider(.v14)))
+            _ = try #require(try await identity.attest(.instance, at: provider))
         }
     }
 
@@ -223,11 +187,11 @@ import Testing
             }
             let identity = try world.hurriedWallet(.seed)
             #expect(
-                await errorAwaited { () async throws(TenonError) in try await identity.register() }?.code
+                await errorAwaited { try await identity.register() }?.code
                     == .serviceRefused)
             #expect(try world.keyFiles().map { $0.hasSuffix(".g1.pem") } == [true])
             for _ in 0..<5 { world.wire.lose("/application-instances") }
-            _ = await errorAwaited { () async throws(TenonError) in try await identity.register() }
+            _ = await errorAwaited { try await identity.register() }
             // This one was sent.
             try await identity.register()
             #expect(try world.keyFiles().map { $0.hasSuffix(".g2.pem") } == [true])
@@ -253,9 +217,7 @@ import Testing
             // To make the fresh key, and for a signature of each key.
             #expect(person.asked == 5)
             person.say("wrong")
-            let error = await errorAwaited { () async throws(TenonError) in
-                try await identity.attest(.instance, at: world.provider(.v14))
-            }
+            let error = await errorAwaited { try await identity.attest(.instance, at: world.provider(.v14)) }
             #expect(error?.code.category == .auth)
             #expect(try await world.tpm.info().lockout.failedTries == 1)
             #expect(try identity.status().isRegistered)
@@ -267,10 +229,9 @@ import Testing
     @Test("WP_021 WP_022: a TPM that is locked is refused before a key is made and before anything is sent")
     func lockedTPM() async throws {
         try await ServedWorld.with(.sqlite) { world in
-
             #expect(support_lock_out(world.software.device, nil, nil) == 0)
             let identity = try world.wallet(.seed)
-            let error = await errorAwaited { () async throws(TenonError) in try await identity.register() }
+            let error = await errorAwaited { try await identity.register() }
             #expect(error?.code == .attestationUnavailable)
             #expect(world.wire.paths.isEmpty)
             #expect(try world.keyFiles().isEmpty)
@@ -303,6 +264,12 @@ extension ServedWorld {
         .init(url: "\(authorities[0].url)/ca/wallet", roots: authorities[0].instance.engine.keys.roots)
     }
 
+    /// An instance of version 1.4 that is initialized, its tag, and its provider.
+    func instance() async throws -> (identity: DeviceIdentity, tag: String, provider: ITWallet) {
+        let identity = try wallet(.v14)
+        return (identity, try await identity.register().deviceID, try provider(.v14))
+    }
+
     /// Starts a process of an instance.
     func wallet(_ dialect: WalletDialect, in place: String = "device") throws -> DeviceIdentity {
         try DeviceIdentity(
@@ -312,47 +279,28 @@ extension ServedWorld {
 
     /// The same for a process that does not wait between its tries and uses the wire's clock.
     func hurriedWallet(_ dialect: WalletDialect, in place: String = "device") throws -> DeviceIdentity {
-        let clock = FlowClock(
-            moment: { [wire] in wire.told(FlowClock.system.moment()) }, boot: FlowClock.system.boot,
-            wait: { _ in try Task.checkCancellation() }, draw: { _ in .zero })
-        return try DeviceIdentity(
+        try DeviceIdentity(
             appID: "wallet", profile: provider(dialect),
             vault: TPMKeyVault(tpm, .endorsement(above: [try Endorsed.issuer()])), transport: wire,
-            attestationService: walletCA, folder: StateFolder(at: folder + "/" + place), clock: clock)
+            attestationService: walletCA, folder: StateFolder(at: folder + "/" + place), clock: hurriedClock)
     }
 
     /// The names of the files of the device's state, those of the attic too.
     func files(in place: String = "/device") throws -> [String] {
-        let folder = try #require(opendir(self.folder + place))
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name == "." || name == ".." { continue }
-            if name == "attic" {
-                names += try files(in: place + "/attic").map { "attic/" + $0 }
-            } else {
-                names.append(name)
-            }
+        try fileNames(in: folder + place).flatMap { name in
+            name == "attic" ? try files(in: place + "/attic").map { "attic/" + $0 } : [name]
         }
-        return names
     }
 
     /// The key files that are in use.
     func keyFiles() throws -> [String] {
-        guard access(folder + "/device", F_OK) == 0 else { return [] }
-        return try files().filter { $0.contains(".g") && $0.hasSuffix(".pem") && !$0.hasPrefix("attic/") }
+        try files().filter { $0.contains(".g") && $0.hasSuffix(".pem") && !$0.hasPrefix("attic/") }
     }
 
     /// The files that hold a private area, as PEM or as base64 within a record.
     func blobs() throws -> [String] {
         try files().filter { name in
-            let file = try #require(fopen("\(folder)/device/\(name)", "r"))
-            defer { fclose(file) }
-            var bytes = [UInt8](repeating: 0, count: 1 << 18)
-            let text = String(decoding: bytes[..<fread(&bytes, 1, bytes.count, file)], as: UTF8.self)
+            let text = String(decoding: try readFile("\(folder)/device/\(name)"), as: UTF8.self)
             // The beginning of a PEM, also as base64 at each of three offsets.
             return ["TSS2 PRIVATE KEY", "VFNTMiBQUklWQVRFIEtFW", "RTUzIgUFJJVkFURSBLRV", "UU1MyIFBSSVZBVEUgS0VZ"]
                 .contains { text.contains($0) }

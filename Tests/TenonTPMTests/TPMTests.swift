@@ -13,9 +13,9 @@ import Testing
         ("swtpm:path=/nonexistent", .simulator), ("device:/nonexistent", .tpmMissing), ("device:/dev/", .tpmMissing),
     ])
     func names(_ name: String, _ code: TenonError.Code) {
-        let refused = errorThrown { () throws(TenonError) in try TPM(name) }
+        let refused = errorThrown { try TPM(name) }
         #expect(refused?.code == code)
-        let way = errorThrown { () throws(TenonError) in try NamedTransport(name) }
+        let way = errorThrown { try NamedTransport(name) }
         #expect(way?.code == code && way?.message == refused?.message)
     }
 
@@ -23,7 +23,7 @@ import Testing
         let software = try SoftwareTPM()
         let long = [UInt8](repeating: 1, count: 33)
         for options in [TPM.Options(ownerAuth: long), TPM.Options(endorsementAuth: long)] {
-            #expect(errorThrown { () throws(TenonError) in try software.tpm(options) }?.code == .authValue)
+            #expect(errorThrown { try software.tpm(options) }?.code == .authValue)
         }
         #expect(!software.isOpen)
     }
@@ -55,7 +55,7 @@ import Testing
             var tries = 0
             let failing = TenonError(.tpmMissing, message: "")
             for _ in 0..<2 {
-                let error = errorThrown { () throws(TenonError) in
+                let error = errorThrown {
                     try TPM.kept(in: kept) { () throws(TenonError) in
                         tries += 1
                         throw failing
@@ -120,7 +120,7 @@ import Testing
     @Test func ownerAuth() throws {
         let software = try SoftwareTPM()
         #expect(support_change_auth(software.device, SUPPORT_RH_OWNER, nil, "owner") == 0)
-        let error = errorThrown { () throws(TenonError) in try TPM.PrivateKey(in: software.tpm()) }
+        let error = errorThrown { try TPM.PrivateKey(in: software.tpm()) }
         #expect(error?.code.category == .auth)
         let key = try TPM.PrivateKey(in: software.tpm(TPM.Options(ownerAuth: Array("owner".utf8))))
         try key.persist()
@@ -130,7 +130,7 @@ import Testing
         try withTPM(TPM.Options(deadline: .zero)) { software, tpm in
             let key = try TPM.PrivateKey(in: tpm)
             support_fail_code(software.wire, support_times(SUPPORT_CC_SIGN, 1, SUPPORT_ALWAYS), 0x922)
-            let error = errorThrown { () throws(TenonError) in try key.blockingSignature(for: .event(Sample.event)) }
+            let error = errorThrown { try key.blockingSignature(for: .event(Sample.event)) }
             #expect(error?.code.category == .transient)
             #expect(error?.tpmCode == 0x922)
             #expect(error?.message.isEmpty == false)
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func whatCannotBeOpenedIsNamed() {
-        let missing = errorThrown { () throws(TenonError) in try TPM("device:/nonexistent") }
+        let missing = errorThrown { try TPM("device:/nonexistent") }
         #expect(missing?.message.hasSuffix("[/nonexistent]") == true)
         let refused = TenonError(.tpmPermission, message: "No.").opening("device:/etc/shadow")
         #expect(refused.message == "No. [/etc/shadow; its group is shadow]")
@@ -156,7 +156,7 @@ import Testing
             #expect(support_transport_reopens(software.wire) == 1)
             support_fail_before(software.wire, support_next(SUPPORT_CC_SIGN), failure)
             support_transport_fail_reopen(software.wire, 1, tenon_status(TENON_ERROR_TPM_PERMISSION))
-            let error = errorThrown { () throws(TenonError) in try key.blockingSignature(for: .event(Sample.event)) }
+            let error = errorThrown { try key.blockingSignature(for: .event(Sample.event)) }
             #expect(error?.code == .tpmPermission)
         }
     }
@@ -181,7 +181,7 @@ import Testing
     ])
     func answers(_ answer: [UInt8]?, _ code: TenonError.Code) throws {
         let tpm = try TPM(Canned(answer))
-        #expect(errorThrown { () throws(TenonError) in try tpm.info() }?.code == code)
+        #expect(errorThrown { try tpm.info() }?.code == code)
     }
 
     @Test func isLetGo() throws {
