@@ -299,7 +299,6 @@ import Testing
         }
     }
 
-    /// The server drops a client that does not read its answer.
     @Test func theAskerDoesNotRead() async throws {
         try await withServer(.init(seconds: 1)) { _ in
             AuthorityAnswer(status: 200, body: [UInt8](repeating: 0x78, count: 32 << 20))

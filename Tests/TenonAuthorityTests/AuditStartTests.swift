@@ -6,6 +6,10 @@ import Testing
 
 /// A start on a changed log, and one on a log after a crash.
 @Suite struct AuditStartTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     static let log = AuditLog.fileName
     static let store = ["authority.db", "authority.db-wal"]
 
@@ -45,7 +49,6 @@ import Testing
 
     /// Every number of remaining lines below all of them, including 0.
     @Test func aLogThatIsShorterStopsTheStart() async throws {
-        let folder = try TestFolder()
         try await Self.life(folder, ["a", "b", "c"])
         let lines = try Self.lines(folder)
         // The last is the head.
@@ -61,7 +64,6 @@ import Testing
 
     /// A cut within a line is a cut of that line, which the database knows of.
     @Test func eachByteOfAStoredLineCounts() async throws {
-        let folder = try TestFolder()
         try await Self.life(folder, ["a", "b"])
         let bytes = try folder.read(Self.log)
         let lines = try Self.lines(folder)
@@ -75,7 +77,6 @@ import Testing
 
     /// The same database with another log.
     @Test func anotherLifesLogStopsTheStart() async throws {
-        let folder = try TestFolder()
         try await Self.life(folder, ["a"])
         let files = Self.store.filter(folder.names.contains) + [Self.log]
         let saved = try files.map { ($0, try folder.read($0)) }
@@ -89,7 +90,6 @@ import Testing
 
     /// The lines that the store did not know of yet when it stored its last change: the chain says that they are those.
     @Test func aLineBehindTheKnownOneCounts() async throws {
-        let folder = try TestFolder()
         var saved: [(String, [UInt8])] = []
         try await Self.withStore(folder) { store in
             for reason in ["a", "b"] { try await Self.deny(reason, in: store) }
@@ -113,7 +113,6 @@ import Testing
 
     /// A database older than the log lacks changes that are in the log.
     @Test func anOlderDatabaseStopsTheStart() async throws {
-        let folder = try TestFolder()
         try await Self.life(folder, ["a"])
         let saved = try folder.read(Self.store[0])
         try await Self.life(folder, ["b"])
@@ -125,7 +124,6 @@ import Testing
     @Test(arguments: ["first", "middle", "last", "a line of zeros"]) func aNULElsewhereStopsTheStart(
         _ place: String
     ) async throws {
-        let folder = try TestFolder()
         var bytes = AuditChainTests.joined(try await AuditChainTests.lines(3, in: folder))
         switch place {
         case "first": bytes[5] = 0
@@ -138,7 +136,6 @@ import Testing
     }
 
     @Test func theCaseOfAMacIsSeen() async throws {
-        let folder = try TestFolder()
         let lines = try await AuditChainTests.lines(3, in: folder)
         for line in lines.indices {
             var changed = lines
@@ -157,7 +154,6 @@ import Testing
     @Test(arguments: ["shorter", "missing", "a NUL", "a line changed"]) func anOperatorGoesOn(
         _ what: String
     ) async throws {
-        let folder = try TestFolder()
         try await Self.life(folder, ["a", "b"])
         var bytes = try folder.read(Self.log)
         switch what {
@@ -184,7 +180,6 @@ import Testing
     /// An operator goes on, and lines that waited for the log before cannot be written: the next start asks nobody
     /// again.
     @Test func anOperatorGoesOnOnce() async throws {
-        let folder = try TestFolder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             try await AuditStartTests.acceptWithoutRoom(path)
         }
@@ -221,7 +216,6 @@ import Testing
     /// A process that ends between storing a change and writing its line, or in the middle of the line: each byte of
     /// it. The next start has the line once.
     @Test func aCrashIsNoChange() async throws {
-        let folder = try TestFolder()
         try await Self.withStore(folder) { try await Self.deny("a", in: $0) }
         let before = try folder.read(Self.log)
         var saved: [(String, [UInt8])] = []

@@ -7,7 +7,10 @@ import TenonAuthoritySynheart
 import Testing
 
 /// An authority with two apps of Auths, `kel` and `second`, and one of another service.
-struct AuthsRig: Sendable {
+struct AuthsRig: Given {
+    @TaskLocal static var held: AuthsRig?
+    static var given: TaskLocal<AuthsRig?> { $held }
+
     let engine: AuthorityEngine
     let stores: AuthorityStores
     let clock: FakeClock
@@ -31,11 +34,16 @@ struct AuthsRig: Sendable {
     ///   - more: members of the app `kel`.
     ///   - origins: more origins, each behind a comma.
     static func with(
-        _ more: String = "", origins: String = "", _ body: (AuthsRig) async throws -> Void
+        _ more: String = "", origins: String = "", on kinds: [StoreKind] = StoreKind.allCases,
+        _ body: (AuthsRig) async throws -> Void
     ) async throws {
-        try await ServiceRig.with(configuration(more, origins: origins), services: services) { rig in
+        try await ServiceRig.with(configuration(more, origins: origins), services: services, on: kinds) { rig in
             try await body(AuthsRig(engine: rig.service, stores: rig.stores, clock: rig.clock))
         }
+    }
+
+    static func on(_ kind: StoreKind, _ body: (AuthsRig) async throws -> Void) async throws {
+        try await with(on: [kind], body)
     }
 
     var seconds: Int64 { clock.now().seconds }

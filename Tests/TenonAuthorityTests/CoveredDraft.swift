@@ -184,7 +184,10 @@ extension TestDevice {
 }
 
 /// A service whose backend has two hosts, and a device that signs with both versions.
-struct CoveredRig: Sendable {
+struct CoveredRig: Given {
+    @TaskLocal static var held: CoveredRig?
+    static var given: TaskLocal<CoveredRig?> { $held }
+
     let rig: ServiceRig
     let device: TestDevice
 
@@ -202,6 +205,14 @@ struct CoveredRig: Sendable {
 
     static func with(limits: String = "{}", _ body: (CoveredRig) async throws -> Void) async throws {
         try await ServiceRig.with(apps: apps, limits: limits, backends: backends) { rig in
+            try await body(CoveredRig(rig: rig, device: rig.device(versions: [1, 2])))
+        }
+    }
+
+    static func on(_ kind: StoreKind, _ body: (CoveredRig) async throws -> Void) async throws {
+        let configuration = try ServiceRig.configuration(
+            apps, limits: "{}", origins: ServiceRig.origins, backends: backends)
+        try await ServiceRig.with(configuration, on: [kind]) { rig in
             try await body(CoveredRig(rig: rig, device: rig.device(versions: [1, 2])))
         }
     }

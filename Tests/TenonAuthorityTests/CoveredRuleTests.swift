@@ -5,6 +5,8 @@ import Testing
 
 /// Requests of signature version 2 that break one rule of docs/signing.md, each refused by that rule.
 @Suite struct CoveredRuleTests {
+    private var rig: CoveredRig { .current }
+
     private typealias Change = (String, (inout CoveredSigned) throws -> Void, String)
 
     private static func rule(_ number: Int) -> String { "INVALID_REQUEST signing_rule_\(number)" }
@@ -196,37 +198,33 @@ import Testing
     }
 
     /// One leaf twice in a tree is two requests, by the signer's own choice.
-    @Test func oneLeafTwice() async throws {
-        try await CoveredRig.with { rig in
-            let draft = try CoveredDraft(rig.device, at: rig.seconds)
-            for signed in try rig.device.batch([draft, draft, draft]) {
-                #expect(try await rig.ask(signed) == "200")
-                #expect(try await rig.ask(signed) == "NONCE_REPLAY nonce_replay")
-            }
+    @Test(.covered) func oneLeafTwice() async throws {
+        let draft = try CoveredDraft(rig.device, at: rig.seconds)
+        for signed in try rig.device.batch([draft, draft, draft]) {
+            #expect(try await rig.ask(signed) == "200")
+            #expect(try await rig.ask(signed) == "NONCE_REPLAY nonce_replay")
         }
     }
 
     /// The edges of what is accepted.
-    @Test func goodOnes() async throws {
-        try await CoveredRig.with { rig in
-            for size in [1, 2, 3, 5, 8, 33, 1_024] {
-                let batch = try rig.batch(size) { $0.contentType = "application/json" }
-                for index in Set([0, size / 2, size - 1]).sorted() {
-                    #expect(try await rig.ask(batch[index]) == "200", "\(index) of \(size)")
-                }
+    @Test(.covered) func goodOnes() async throws {
+        for size in [1, 2, 3, 5, 8, 33, 1_024] {
+            let batch = try rig.batch(size) { $0.contentType = "application/json" }
+            for index in Set([0, size / 2, size - 1]).sorted() {
+                #expect(try await rig.ask(batch[index]) == "200", "\(index) of \(size)")
             }
-            for change: (inout CoveredDraft) -> Void in [
-                { ($0.created, $0.expires) = ($0.created - 300, $0.created) },
-                { ($0.created, $0.expires) = ($0.created + 300, $0.created + 301) },
-                { $0.query = "?a=b&c=%2F" }, { $0.path = "/ingest/%20/a;b" }, { ($0.method, $0.body) = ("GET", []) },
-                { ($0.contentType, $0.contentEncoding) = ("a/b; c=\"d\"", "br") },
-                { $0.authority = "other.example:8443" },
-            ] {
-                let draft = try CoveredDraft(rig.device, at: rig.seconds).with(change)
-                #expect(try await rig.ask(rig.device.plain(draft)) == "200")
-                #expect(try await rig.ask(rig.device.batch([draft, draft])[1]) == "200")
-                #expect(try await rig.ask(rig.device.plain(draft)) == "NONCE_REPLAY nonce_replay")
-            }
+        }
+        for change: (inout CoveredDraft) -> Void in [
+            { ($0.created, $0.expires) = ($0.created - 300, $0.created) },
+            { ($0.created, $0.expires) = ($0.created + 300, $0.created + 301) },
+            { $0.query = "?a=b&c=%2F" }, { $0.path = "/ingest/%20/a;b" }, { ($0.method, $0.body) = ("GET", []) },
+            { ($0.contentType, $0.contentEncoding) = ("a/b; c=\"d\"", "br") },
+            { $0.authority = "other.example:8443" },
+        ] {
+            let draft = try CoveredDraft(rig.device, at: rig.seconds).with(change)
+            #expect(try await rig.ask(rig.device.plain(draft)) == "200")
+            #expect(try await rig.ask(rig.device.batch([draft, draft])[1]) == "200")
+            #expect(try await rig.ask(rig.device.plain(draft)) == "NONCE_REPLAY nonce_replay")
         }
     }
 }

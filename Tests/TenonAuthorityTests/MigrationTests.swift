@@ -103,7 +103,6 @@ import Testing
         await again.close()
     }
 
-    /// An upgrade happens completely or not at all.
     @Test func oneThatFailsChangesNothing() async throws {
         let (folder, sample, clock) = (try TestFolder(), try Sample(), FakeClock())
         try Self.makeFile(folder, sample, more: "CREATE TABLE outbox (x INTEGER);")

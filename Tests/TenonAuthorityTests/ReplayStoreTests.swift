@@ -6,6 +6,8 @@ import Testing
 @testable import TenonAuthority
 
 @Suite struct ReplayStoreTests {
+    private var stores: TestStores { .current }
+
     static func nonce(_ number: Int) -> String {
         let digits = String(number, radix: 16)
         return "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
@@ -44,17 +46,14 @@ import Testing
         return SignedUse(deviceID: device, nonce: nonce, thumbprint: key, signature: signature, timestamp: timestamp)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func eachNonceOfADeviceOnce(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let first = try await stores.remember(Self.use(stores, nonce: 1))
-            #expect(first == .fresh)
-            #expect(try await stores.remember(Self.use(stores, nonce: 1, r: 2)) == .replay)
-            #expect(try await stores.remember(Self.use(stores, device: "e", nonce: 1, key: "l")) == .fresh)
-            // A nonce whose request was refused is not spent.
-            #expect(try await stores.remember(Self.use(stores, nonce: 3, r: 1)) == .replay)
-            #expect(try await stores.remember(Self.use(stores, nonce: 3)) == .fresh)
-        }
+    @Test(.stores) func eachNonceOfADeviceOnce() async throws {
+        let first = try await stores.remember(Self.use(stores, nonce: 1))
+        #expect(first == .fresh)
+        #expect(try await stores.remember(Self.use(stores, nonce: 1, r: 2)) == .replay)
+        #expect(try await stores.remember(Self.use(stores, device: "e", nonce: 1, key: "l")) == .fresh)
+        // A nonce whose request was refused is not spent.
+        #expect(try await stores.remember(Self.use(stores, nonce: 3, r: 1)) == .replay)
+        #expect(try await stores.remember(Self.use(stores, nonce: 3)) == .fresh)
     }
 
     /// After a step back, the wall clock stands still or follows the boot clock: requests that are in time by it are
@@ -72,67 +71,54 @@ import Testing
     }
 
     /// Two nonces that differ in one digit, whichever it is, are two.
-    @Test(arguments: StoreKind.allCases)
-    func eachDigitOfANonceCounts(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let now = stores.clock.now().seconds
-            let text = Array("00000000-0000-4000-8000-000000000000".utf8)
-            for place in text.indices where text[place] != UInt8(ascii: "-") {
-                var nonce = text
-                nonce[place] = UInt8(ascii: "f")
-                let use = try Self.use(at: now, nonce: String(decoding: nonce, as: UTF8.self), r: place)
-                #expect(try await stores.remember(use) == .fresh, "\(place)")
-                #expect(try await stores.remember(use) == .replay, "\(place)")
-            }
+    @Test(.stores) func eachDigitOfANonceCounts() async throws {
+        let now = stores.clock.now().seconds
+        let text = Array("00000000-0000-4000-8000-000000000000".utf8)
+        for place in text.indices where text[place] != UInt8(ascii: "-") {
+            var nonce = text
+            nonce[place] = UInt8(ascii: "f")
+            let use = try Self.use(at: now, nonce: String(decoding: nonce, as: UTF8.self), r: place)
+            #expect(try await stores.remember(use) == .fresh, "\(place)")
+            #expect(try await stores.remember(use) == .replay, "\(place)")
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aUUIDHasNoCase(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let now = stores.clock.now().seconds
-            let text = "abcdefab-cdef-4abc-8def-abcdefabcdef"
-            #expect(try await stores.remember(Self.use(at: now, nonce: text, r: 1)) == .fresh)
-            let upper = try Self.use(at: now, nonce: text.uppercased(), r: 2)
-            #expect(try await stores.remember(upper) == .replay)
-            for wrong in ["", "1", String(text.dropLast()), text + "0", "+" + text.dropFirst(), "g" + text.dropFirst()]
-            {
-                let use = try Self.use(at: now, nonce: wrong, r: 3)
-                #expect(await errorThrown { try await stores.remember(use) }?.code == .nonce)
-            }
+    @Test(.stores) func aUUIDHasNoCase() async throws {
+        let now = stores.clock.now().seconds
+        let text = "abcdefab-cdef-4abc-8def-abcdefabcdef"
+        #expect(try await stores.remember(Self.use(at: now, nonce: text, r: 1)) == .fresh)
+        let upper = try Self.use(at: now, nonce: text.uppercased(), r: 2)
+        #expect(try await stores.remember(upper) == .replay)
+        for wrong in ["", "1", String(text.dropLast()), text + "0", "+" + text.dropFirst(), "g" + text.dropFirst()] {
+            let use = try Self.use(at: now, nonce: wrong, r: 3)
+            #expect(await errorThrown { try await stores.remember(use) }?.code == .nonce)
         }
     }
 
     /// The weakness of version 1: of its headers, only the time is signed, and each signature has two valid values of
     /// s.
-    @Test(arguments: StoreKind.allCases)
-    func eachROfAKeyOnce(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let now = stores.clock.now().seconds
-            for (device, nonce, s, key, expected) in [
-                ("d", 1, UInt8(1), "k", SignedUse.Outcome.fresh), ("d", 2, 1, "k", .replay), ("d", 3, 2, "k", .replay),
-                ("d", 4, 1, "l", .fresh),
-            ] {
-                let use = try Self.use(at: now, device: device, nonce: Self.nonce(nonce), key: key, r: 7, s: s)
-                #expect(try await stores.remember(use) == expected)
-            }
+    @Test(.stores) func eachROfAKeyOnce() async throws {
+        let now = stores.clock.now().seconds
+        for (device, nonce, s, key, expected) in [
+            ("d", 1, UInt8(1), "k", SignedUse.Outcome.fresh), ("d", 2, 1, "k", .replay), ("d", 3, 2, "k", .replay),
+            ("d", 4, 1, "l", .fresh),
+        ] {
+            let use = try Self.use(at: now, device: device, nonce: Self.nonce(nonce), key: key, r: 7, s: s)
+            #expect(try await stores.remember(use) == expected)
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func oneOf64IsFresh(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            for round in 1...8 {
-                let sameNonce = try await atOnce(64) { index in
-                    try await stores.remember(Self.use(stores, nonce: round, r: round * 1_000 + index))
-                }
-                #expect(sameNonce.count { $0 == .fresh } == 1)
-                let sameR = try await atOnce(64) { index in
-                    try await stores.remember(
-                        Self.use(stores, device: "e", nonce: round * 1_000 + index, key: "l", r: round))
-                }
-                #expect(sameR.count { $0 == .fresh } == 1)
+    @Test(.stores) func oneOf64IsFresh() async throws {
+        for round in 1...8 {
+            let sameNonce = try await atOnce(64) { index in
+                try await stores.remember(Self.use(stores, nonce: round, r: round * 1_000 + index))
             }
+            #expect(sameNonce.count { $0 == .fresh } == 1)
+            let sameR = try await atOnce(64) { index in
+                try await stores.remember(
+                    Self.use(stores, device: "e", nonce: round * 1_000 + index, key: "l", r: round))
+            }
+            #expect(sameR.count { $0 == .fresh } == 1)
         }
     }
 

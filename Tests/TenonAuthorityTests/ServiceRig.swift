@@ -7,7 +7,10 @@ import Testing
 
 /// A service on empty stores, with functions that ask it. Its apps: `demo`, as on a development server; `open`, without
 /// attestation; `strict`, with all requirements.
-struct ServiceRig: Sendable {
+struct ServiceRig: Given {
+    @TaskLocal static var held: ServiceRig?
+    static var given: TaskLocal<ServiceRig?> { $held }
+
     let service: AuthorityEngine
     let stores: AuthorityStores
     let clock: FakeClock
@@ -56,12 +59,13 @@ struct ServiceRig: Sendable {
     /// Runs a test on a service of its own, on each kind of stores. The stores are older than any valid request,
     /// because new ones refuse requests that they may have forgotten.
     static func with(
-        _ configuration: Configuration, services: [HostedService] = [], _ body: (ServiceRig) async throws -> Void
+        _ configuration: Configuration, services: [HostedService] = [], on kinds: [StoreKind] = StoreKind.allCases,
+        _ body: (ServiceRig) async throws -> Void
     ) async throws {
         let (limits, replays) = (configuration.limits, MemoryReplayStore.Limits())
         let kept = MemoryReplayStore.Limits(
             perDevice: replays.perDevice, rootsPerDevice: limits.rootsPerDevice, total: replays.total)
-        for kind in StoreKind.allCases {
+        for kind in kinds {
             try await kind.withStores(
                 maxChallenges: limits.challenges, replayLimits: kept, services: services
             ) { stores in
@@ -69,6 +73,10 @@ struct ServiceRig: Sendable {
                 try await body(rig(on: stores, configuration))
             }
         }
+    }
+
+    static func on(_ kind: StoreKind, _ body: (ServiceRig) async throws -> Void) async throws {
+        try await with(configuration(apps, limits: "{}", origins: origins), on: [kind], body)
     }
 
     static func rig(on stores: TestStores, _ configuration: Configuration? = nil) throws -> ServiceRig {
@@ -152,8 +160,8 @@ struct ServiceRig: Sendable {
 
     /// An operator revokes a device.
     func revoke(_ device: TestDevice) async throws -> AuthorityAnswer {
-        try await post(
-            "/v1/revoke", ["app_id": .string(device.app), "device_id": .string(device.id), "reason": "lost"], at: .admin)
+        let body: JSON = ["app_id": .string(device.app), "device_id": .string(device.id), "reason": "lost"]
+        return try await post("/v1/revoke", body, at: .admin)
     }
 
     func metrics() async -> String { await service.metrics() }

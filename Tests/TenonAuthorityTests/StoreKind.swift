@@ -43,7 +43,14 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
     }
 }
 
-struct TestStores: Sendable {
+struct TestStores: Given {
+    @TaskLocal static var held: TestStores?
+    static var given: TaskLocal<TestStores?> { $held }
+
+    static func on(_ kind: StoreKind, _ body: (TestStores) async throws -> Void) async throws {
+        try await kind.withStores(body)
+    }
+
     let challenges: any ChallengeStore
     let devices: any DeviceStore
     let replays: any ReplayStore

@@ -7,6 +7,8 @@ import Testing
 
 /// A PostgreSQL that hangs, has no room for connections, or contains damaged rows.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct StoresPostgresTests {
+    private var stores: TestStores { .current }
+
     /// The deadline of an authority whose configuration does not set one.
     static let deadline = PostgresStore.Options(address: "").deadline
 
@@ -209,7 +211,6 @@ import Testing
         owner.close()
     }
 
-    /// The plans of registrations and listings do not depend on the server's statistics.
     @Test(arguments: SharedStoreTests.kinds)
     func plansDoNotDependOnStatistics(_: StoreKind) async throws {
         let instance = try SharedInstance()
@@ -320,40 +321,33 @@ import Testing
 
     /// A caller that asks twice at the same time, at one instance or at two, gets one answer, and the request is used
     /// once.
-    @Test(arguments: StoreKind.allCases)
-    func concurrentVerifyIsOneUse(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            stores.clock.advance(600_000)
-            let rig = try ServiceRig.rig(on: stores)
-            let other = try ServiceRig.rig(on: stores)
-            for round in 0..<8 {
-                let device = try await rig.device()
-                let question = try VerifyStepTests.question(
-                    device, at: rig.seconds, ["request_id": .string("\(round)")])
-                let answers = try await atOnce(16) { index in
-                    try await VerifyStepTests.ask(index % 2 == 0 ? rig : other, question)
-                }
-                #expect(Set(answers.map(\.verdict)) == ["200"], "\(answers.map(\.verdict))")
-                #expect(Set(answers.map(\.body)).count == 1)
+    @Test(.stores) func concurrentVerifyIsOneUse() async throws {
+        stores.clock.advance(600_000)
+        let rig = try ServiceRig.rig(on: stores)
+        let other = try ServiceRig.rig(on: stores)
+        for round in 0..<8 {
+            let device = try await rig.device()
+            let question = try VerifyStepTests.question(
+                device, at: rig.seconds, ["request_id": .string("\(round)")])
+            let answers = try await atOnce(16) { index in
+                try await VerifyStepTests.ask(index % 2 == 0 ? rig : other, question)
             }
+            #expect(Set(answers.map(\.verdict)) == ["200"], "\(answers.map(\.verdict))")
+            #expect(Set(answers.map(\.body)).count == 1)
         }
     }
 
-    /// A damaged row is named, and the others are listed.
-    @Test(arguments: StoreKind.allCases)
-    func aDamagedRowStopsNoListing(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            var devices: [Device] = []
-            for _ in 0..<3 { devices.append(try await stores.registered(Sample())) }
-            let store = try #require(stores.devices as? any SQLDeviceStore)
-            let damaged = devices[1].id
-            try await store.write { connection throws(TenonError) in
-                _ = try connection.run("UPDATE devices SET state='gone' WHERE id=?", .text(damaged))
-            }
-            let page = try? await stores.devices.devices(app: nil, from: nil, limit: 10)
-            #expect(page?.devices.map(\.id) == [devices[0].id, devices[2].id])
-            #expect(page?.damaged == [damaged] && page?.next == nil)
+    @Test(.stores) func aDamagedRowStopsNoListing() async throws {
+        var devices: [Device] = []
+        for _ in 0..<3 { devices.append(try await stores.registered(Sample())) }
+        let store = try #require(stores.devices as? any SQLDeviceStore)
+        let damaged = devices[1].id
+        try await store.write { connection throws(TenonError) in
+            _ = try connection.run("UPDATE devices SET state='gone' WHERE id=?", .text(damaged))
         }
+        let page = try? await stores.devices.devices(app: nil, from: nil, limit: 10)
+        #expect(page?.devices.map(\.id) == [devices[0].id, devices[2].id])
+        #expect(page?.damaged == [damaged] && page?.next == nil)
     }
 
     /// Plans do not depend on statistics: after ANALYZE of tables with a few rows no registration reads a whole table.

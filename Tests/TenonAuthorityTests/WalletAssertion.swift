@@ -85,9 +85,10 @@ struct WalletAssertion {
     }
 
     static func clientData(_ type: String, nonce: String, _ thumbprint: String) throws -> Digest {
-        let thumbprints =
-            type == "ka-request+jwt" ? "\"jwk_thumbprints\":[\"\(thumbprint)\"]" : "\"jwk_thumbprint\":\"\(thumbprint)\""
-        return try Digest(hashing: Array("{\"nonce\":\"\(nonce)\",\(thumbprints)}".utf8))
+        let (name, value) =
+            type == "ka-request+jwt"
+            ? ("jwk_thumbprints", #"["\#(thumbprint)"]"#) : ("jwk_thumbprint", #""\#(thumbprint)""#)
+        return try Digest(hashing: Array(#"{"nonce":"\#(nonce)","\#(name)":\#(value)}"#.utf8))
     }
 
     /// The only element of `keys_to_attest`: the key of the request, which is in the TPM.

@@ -7,7 +7,10 @@ import TestEvidence
 import Testing
 
 /// An authority with two apps of IT-Wallet, `wallet` and `other`, and one of another service.
-struct WalletRig: Sendable {
+struct WalletRig: Given {
+    @TaskLocal static var held: WalletRig?
+    static var given: TaskLocal<WalletRig?> { $held }
+
     let engine: AuthorityEngine
     let stores: AuthorityStores
     let clock: FakeClock
@@ -36,11 +39,17 @@ struct WalletRig: Sendable {
     ///   - more: members of the app `wallet`.
     ///   - challenges: the most nonces that may be outstanding.
     static func with(
-        _ more: String = "", challenges: Int = 10_000, _ body: (WalletRig) async throws -> Void
+        _ more: String = "", challenges: Int = 10_000, on kinds: [StoreKind] = StoreKind.allCases,
+        _ body: (WalletRig) async throws -> Void
     ) async throws {
-        try await ServiceRig.with(configuration(more, challenges: challenges), services: services) { rig in
+        let configuration = try configuration(more, challenges: challenges)
+        try await ServiceRig.with(configuration, services: services, on: kinds) { rig in
             try await body(WalletRig(engine: rig.service, stores: rig.stores, clock: rig.clock, keys: rig.keys))
         }
+    }
+
+    static func on(_ kind: StoreKind, _ body: (WalletRig) async throws -> Void) async throws {
+        try await with(on: [kind], body)
     }
 
     // MARK: Devices

@@ -6,33 +6,34 @@ import Testing
 
 /// Folded activation, the device and the service by their Swift values.
 @Suite(.timeLimit(.minutes(1))) struct ActivationTests {
+    private var tpm: TPM { OpenTPM.current.tpm }
+    private var software: SoftwareTPM { OpenTPM.current.software }
+
     /// Runs a test on a device before it registers, and a service.
     private func with(_ body: (SoftwareTPM, Device, Service) throws -> Void) throws {
         try withTPM(state: Endorsed.state) { software, tpm in try body(software, Device(tpm), Service()) }
     }
-    @Test(arguments: [EndorsementKey.Kind.rsa2048, .p384])
+    @Test(.endorsedTPM, arguments: [EndorsementKey.Kind.rsa2048, .p384])
     func endToEnd(_ kind: EndorsementKey.Kind) async throws {
-        try await withTPM(state: Endorsed.state) { software, tpm in
-            let service = try Service()
-            let key = try await TPM.PrivateKey(in: tpm)
-            let ak = try await TPM.AttestationKey(beside: key)
-            let chain = [try await tpm.endorsementCertificate(kind), try Endorsed.issuer()]
-            let (pending, credential) = try service.challenge("c", chain, ak.publicArea.dataRepresentation)
-            #expect(pending.ek.kind == kind && pending.ek.model == "swtpm")
+        let service = try Service()
+        let key = try await TPM.PrivateKey(in: tpm)
+        let ak = try await TPM.AttestationKey(beside: key)
+        let chain = [try await tpm.endorsementCertificate(kind), try Endorsed.issuer()]
+        let (pending, credential) = try service.challenge("c", chain, ak.publicArea.dataRepresentation)
+        #expect(pending.ek.kind == kind && pending.ek.model == "swtpm")
 
-            let keyText = TextEncoding.base64.encode(key.publicKey.derRepresentation)
-            let activation = Activation(origin: service.origin, appID: service.appID, challenge: "c", keyText: keyText)
-            let value = try await ak.activate(activation, with: credential, certificate: chain[0])
-            let nonce = try Digest(bindingChallenge: "c", toKeyText: keyText)
-            let proof = try await key.attest(by: ak, qualifyingData: nonce.rawRepresentation)
-            #expect(try proof.evidence().publicArea == key.publicArea.dataRepresentation)
-            #expect(try key.publicArea.name == key.name)
+        let keyText = TextEncoding.base64.encode(key.publicKey.derRepresentation)
+        let activation = Activation(origin: service.origin, appID: service.appID, challenge: "c", keyText: keyText)
+        let value = try await ak.activate(activation, with: credential, certificate: chain[0])
+        let nonce = try Digest(bindingChallenge: "c", toKeyText: keyText)
+        let proof = try await key.attest(by: ak, qualifyingData: nonce.rawRepresentation)
+        #expect(try proof.evidence().publicArea == key.publicArea.dataRepresentation)
+        #expect(try key.publicArea.name == key.name)
 
-            let report = try service.register(
-                pending, keyText, value: value.rawRepresentation, proof: proof.dataRepresentation)
-            #expect(report.verdict == .accepted)
-            #expect(report.description.hasSuffix("held      TENON_RULE_32_SIGNATURE\naccepted"))
-        }
+        let report = try service.register(
+            pending, keyText, value: value.rawRepresentation, proof: proof.dataRepresentation)
+        #expect(report.verdict == .accepted)
+        #expect(report.description.hasSuffix("held      TENON_RULE_32_SIGNATURE\naccepted"))
     }
 
     /// A service that forwards another one's challenge gets nothing that the other one accepts.
@@ -146,26 +147,24 @@ import Testing
     }
 
     /// As with an attestation CA; the secret does not cross the bus in clear.
-    @Test(arguments: [(EndorsementKey.Kind.rsa2048, 1), (.rsa2048, 32), (.p384, 32), (.p384, 48)])
+    @Test(.endorsedTPM, arguments: [(EndorsementKey.Kind.rsa2048, 1), (.rsa2048, 32), (.p384, 32), (.p384, 48)])
     func secrets(_ kind: EndorsementKey.Kind, _ count: Int) async throws {
-        try await withTPM(state: Endorsed.state) { software, tpm in
-            let device = try Device(tpm, kind)
-            let bytes = (0..<count).map { UInt8(100 + $0) }
-            let secret = Secret(copying: bytes.span)
-            let ek = try EndorsementKey(verifying: device.chain, policy: Service().policy)
-            let credential = try Credential(secret, for: ek, akName: device.ak.name)
-            if count >= 32 { support_transport_watch(software.wire, bytes, bytes.count) }
-            let found = try await device.ak.secret(of: credential, certificate: device.chain[0])
-            #expect(found == secret && found.count == count)
-            #expect(support_transport_watched(software.wire) == 0)
-            // A secret that is not ours gives no activation.
-            let code = await errorAwaited {
-                try await device.ak.activate(
-                    Activation(origin: "o", appID: "a", challenge: "c", keyText: "k"), with: credential,
-                    certificate: device.chain[0])
-            }?.code
-            #expect(code == (count == 32 ? nil : .credentialForm))
-        }
+        let device = try Device(tpm, kind)
+        let bytes = (0..<count).map { UInt8(100 + $0) }
+        let secret = Secret(copying: bytes.span)
+        let ek = try EndorsementKey(verifying: device.chain, policy: Service().policy)
+        let credential = try Credential(secret, for: ek, akName: device.ak.name)
+        if count >= 32 { support_transport_watch(software.wire, bytes, bytes.count) }
+        let found = try await device.ak.secret(of: credential, certificate: device.chain[0])
+        #expect(found == secret && found.count == count)
+        #expect(support_transport_watched(software.wire) == 0)
+        // A secret that is not ours gives no activation.
+        let code = await errorAwaited {
+            try await device.ak.activate(
+                Activation(origin: "o", appID: "a", challenge: "c", keyText: "k"), with: credential,
+                certificate: device.chain[0])
+        }?.code
+        #expect(code == (count == 32 ? nil : .credentialForm))
     }
 
     /// The texts are checked as on the service's side.

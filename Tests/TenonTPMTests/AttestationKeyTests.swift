@@ -6,6 +6,9 @@ import Testing
 
 /// Attestation keys, their statements, and their certificates.
 @Suite(.timeLimit(.minutes(1))) struct AttestationKeyTests {
+    private var software: SoftwareTPM { OpenTPM.current.software }
+    private var tpm: TPM { OpenTPM.current.tpm }
+
     private let nonce = [UInt8](repeating: 7, count: 32)
 
     private func verify(_ proof: Proof, _ key: TPM.PrivateKey, _ ak: PublicArea) throws -> VerificationReport.Verdict {
@@ -38,37 +41,33 @@ import Testing
         }
     }
 
-    @Test func theFormsThatWait() async throws {
-        try await withTPM { software, tpm in
-            let key = try await TPM.PrivateKey(in: tpm)
-            let made = try await TPM.AttestationKey(beside: key)
-            let ak = try await TPM.AttestationKey(dataRepresentation: made.dataRepresentation, in: tpm)
-            for _ in 0..<2 {
-                let proof = try await key.attest(by: ak, qualifyingData: nonce)
-                #expect(try verify(proof, key, made.publicArea) == .accepted)
-            }
-            // Objects that were loaded for the first are flushed after the second.
-            support_transport_reset_counts(software.wire)
+    @Test(.tpm) func theFormsThatWait() async throws {
+        let key = try await TPM.PrivateKey(in: tpm)
+        let made = try await TPM.AttestationKey(beside: key)
+        let ak = try await TPM.AttestationKey(dataRepresentation: made.dataRepresentation, in: tpm)
+        for _ in 0..<2 {
             let proof = try await key.attest(by: ak, qualifyingData: nonce)
             #expect(try verify(proof, key, made.publicArea) == .accepted)
-            #expect(software.commands() == 1)
         }
+        // Objects that were loaded for the first are flushed after the second.
+        support_transport_reset_counts(software.wire)
+        let proof = try await key.attest(by: ak, qualifyingData: nonce)
+        #expect(try verify(proof, key, made.publicArea) == .accepted)
+        #expect(software.commands() == 1)
     }
 
     /// Whoever drops the AK first.
-    @Test func livesByItself() throws {
-        try withTPM { _, tpm in
-            var key: TPM.PrivateKey? = try TPM.PrivateKey(in: tpm)
-            var ak: TPM.AttestationKey? = try TPM.AttestationKey(beside: #require(key))
-            let area = try #require(ak).publicArea
-            let (pem, keyPEM) = try (#require(ak).dataRepresentation, #require(key).dataRepresentation)
-            key = nil
-            let other = try TPM.PrivateKey(dataRepresentation: keyPEM, in: tpm)
-            #expect(try verify(other.attest(by: #require(ak), qualifyingData: nonce), other, area) == .accepted)
-            ak = nil
-            let loaded = try TPM.AttestationKey(dataRepresentation: pem, in: tpm)
-            #expect(try verify(other.attest(by: loaded, qualifyingData: nonce), other, area) == .accepted)
-        }
+    @Test(.blockingTPM) func livesByItself() throws {
+        var key: TPM.PrivateKey? = try TPM.PrivateKey(in: tpm)
+        var ak: TPM.AttestationKey? = try TPM.AttestationKey(beside: #require(key))
+        let area = try #require(ak).publicArea
+        let (pem, keyPEM) = try (#require(ak).dataRepresentation, #require(key).dataRepresentation)
+        key = nil
+        let other = try TPM.PrivateKey(dataRepresentation: keyPEM, in: tpm)
+        #expect(try verify(other.attest(by: #require(ak), qualifyingData: nonce), other, area) == .accepted)
+        ak = nil
+        let loaded = try TPM.AttestationKey(dataRepresentation: pem, in: tpm)
+        #expect(try verify(other.attest(by: loaded, qualifyingData: nonce), other, area) == .accepted)
     }
 
     @Test func areNoKeysOfAnotherKind() throws {
@@ -173,17 +172,15 @@ import Testing
         }
     }
 
-    @Test func certificatesOfTheTPM() async throws {
-        try await withTPM(state: Endorsed.state) { software, tpm in
-            for kind in [EndorsementKey.Kind.rsa2048, .p384] {
-                let certificate = try await tpm.endorsementCertificate(kind)
-                #expect(try EndorsementKey(unverified: certificate).kind == kind)
-                #expect(try EndorsementKey.certificate(fromNV: certificate) == certificate)
-            }
-            let none = await errorAwaited { try await tpm.endorsementCertificate(.p256) }
-            #expect(none?.code == .ekMissing)
-            let info = try await tpm.info()
-            #expect(info.ekCertificates == [.rsa2048Low, .p384High])
+    @Test(.endorsedTPM) func certificatesOfTheTPM() async throws {
+        for kind in [EndorsementKey.Kind.rsa2048, .p384] {
+            let certificate = try await tpm.endorsementCertificate(kind)
+            #expect(try EndorsementKey(unverified: certificate).kind == kind)
+            #expect(try EndorsementKey.certificate(fromNV: certificate) == certificate)
         }
+        let none = await errorAwaited { try await tpm.endorsementCertificate(.p256) }
+        #expect(none?.code == .ekMissing)
+        let info = try await tpm.info()
+        #expect(info.ekCertificates == [.rsa2048Low, .p384High])
     }
 }

@@ -6,6 +6,8 @@ import Testing
 
 /// Devices in a TPM at an authority, by the bytes that go over the wire.
 @Suite(.timeLimit(.minutes(2))) struct AuthorityTests {
+    private var tpm: TPM { OpenTPM.current.tpm }
+
     @Test(arguments: [EndorsementKey.Kind.rsa2048, .p384])
     func endToEnd(_ kind: EndorsementKey.Kind) async throws {
         try await AuthorityRig.withTPM { rig, tpm in
@@ -79,121 +81,113 @@ import Testing
         }
     }
 
-    @Test func whichTPMsAreTaken() async throws {
-        try await withTPM(state: Endorsed.state) { _, tpm in
-            let device = try Device(tpm)
-            let ek = try EndorsementKey(unverified: device.chain[0])
-            try await AuthorityRig.with { rig in
-                #expect(try await rig.challenge(device, app: "bare").verdict == "403 INVALID_ATTESTATION")
-                #expect(try await rig.challenge(device, app: "listed").verdict == "403 INVALID_ATTESTATION")
-                for verdict in ["200", "200", "403 REGISTRATION_REJECTED"] {
-                    #expect(try await rig.register(Device(tpm), app: "few").verdict == verdict)
-                }
-                // One app's acceptance does not count for another.
-                #expect(try await rig.challenge(device).verdict == "200")
-                #expect(try await rig.challenge(device, app: "bare").verdict == "403 INVALID_ATTESTATION")
-                // The EK is denied between the challenge and the registration.
-                let challenge = try await rig.challenge(device)
-                #expect(try await rig.revoke(["ek_id": .string(ek.id.description)]) == "200")
-                let message = try await rig.registration(device, challenge)
-                #expect(try await rig.post("/v1/device/register", message).verdict == "403 INVALID_ATTESTATION")
-                #expect(try await rig.challenge(device).verdict == "403 INVALID_ATTESTATION")
-                #expect(try await rig.attest(device, app: "demo").verdict == "403 INVALID_ATTESTATION")
+    @Test(.endorsedTPM) func whichTPMsAreTaken() async throws {
+        let device = try Device(tpm)
+        let ek = try EndorsementKey(unverified: device.chain[0])
+        try await AuthorityRig.with { rig in
+            #expect(try await rig.challenge(device, app: "bare").verdict == "403 INVALID_ATTESTATION")
+            #expect(try await rig.challenge(device, app: "listed").verdict == "403 INVALID_ATTESTATION")
+            for verdict in ["200", "200", "403 REGISTRATION_REJECTED"] {
+                #expect(try await rig.register(Device(tpm), app: "few").verdict == verdict)
             }
-            try await AuthorityRig.with(inventory: [ek.id]) { rig async throws in
-                #expect(try await rig.register(device, app: "listed").verdict == "200")
-            }
+            // One app's acceptance does not count for another.
+            #expect(try await rig.challenge(device).verdict == "200")
+            #expect(try await rig.challenge(device, app: "bare").verdict == "403 INVALID_ATTESTATION")
+            // The EK is denied between the challenge and the registration.
+            let challenge = try await rig.challenge(device)
+            #expect(try await rig.revoke(["ek_id": .string(ek.id.description)]) == "200")
+            let message = try await rig.registration(device, challenge)
+            #expect(try await rig.post("/v1/device/register", message).verdict == "403 INVALID_ATTESTATION")
+            #expect(try await rig.challenge(device).verdict == "403 INVALID_ATTESTATION")
+            #expect(try await rig.attest(device, app: "demo").verdict == "403 INVALID_ATTESTATION")
+        }
+        try await AuthorityRig.with(inventory: [ek.id]) { rig async throws in
+            #expect(try await rig.register(device, app: "listed").verdict == "200")
         }
     }
 
     /// What the configuration denies, by key, by maker, by a list of the issuer's: at all three doors.
-    @Test func whatAnOperatorDenies() async throws {
-        try await withTPM(state: Endorsed.state) { _, tpm in
-            let device = try Device(tpm)
-            let ek = try EndorsementKey(unverified: device.chain[0])
-            for (deny, verdict) in [
-                ("{}", "200"), (#"{"ek_ids": ["\#(ek.id)"]}"#, "403 INVALID_ATTESTATION"),
-                (#"{"ek_ids": ["\#(String(repeating: "ab", count: 32))"]}"#, "200"),
-                (#"{"models": [{"maker": "id:00001014"}]}"#, "403 INVALID_ATTESTATION"),
-                (#"{"models": [{"maker": "id:00001014", "version": "none"}]}"#, "200"),
-            ] {
-                try await AuthorityRig.with(inventory: [ek.id], deny: deny) { rig in
-                    for app in ["demo", "listed"] {
-                        #expect(try await rig.challenge(device, app: app).verdict == verdict, "\(deny)")
-                        #expect(try await rig.attest(device, app: app).verdict == verdict, "\(deny)")
-                    }
-                    // Nobody vouches for the words of this certificate, so a lie in it changes nothing.
-                    let named = try await rig.attest(device, app: "named", chain: [device.chain[0]])
-                    #expect(named.verdict == verdict, "\(deny)")
+    @Test(.endorsedTPM) func whatAnOperatorDenies() async throws {
+        let device = try Device(tpm)
+        let ek = try EndorsementKey(unverified: device.chain[0])
+        for (deny, verdict) in [
+            ("{}", "200"), (#"{"ek_ids": ["\#(ek.id)"]}"#, "403 INVALID_ATTESTATION"),
+            (#"{"ek_ids": ["\#(String(repeating: "ab", count: 32))"]}"#, "200"),
+            (#"{"models": [{"maker": "id:00001014"}]}"#, "403 INVALID_ATTESTATION"),
+            (#"{"models": [{"maker": "id:00001014", "version": "none"}]}"#, "200"),
+        ] {
+            try await AuthorityRig.with(inventory: [ek.id], deny: deny) { rig in
+                for app in ["demo", "listed"] {
+                    #expect(try await rig.challenge(device, app: app).verdict == verdict, "\(deny)")
+                    #expect(try await rig.attest(device, app: app).verdict == verdict, "\(deny)")
                 }
+                // Nobody vouches for the words of this certificate, so a lie in it changes nothing.
+                let named = try await rig.attest(device, app: "named", chain: [device.chain[0]])
+                #expect(named.verdict == verdict, "\(deny)")
             }
         }
     }
 
     /// If an inventory alone admits, nobody has checked the signature of the EK's certificate: anybody can write its
     /// words.
-    @Test func whatAnUncheckedCertificateSaysIsNotPassedOn() async throws {
-        try await withTPM(state: Endorsed.state) { _, tpm in
-            let device = try Device(tpm)
-            let ek = try EndorsementKey(unverified: device.chain[0])
-            let forged = device.chain[0].replacing(Array("swtpm".utf8), with: Array("Xwtpm".utf8))
-            #expect(try EndorsementKey(unverified: forged).model == "Xwtpm")
-            #expect(try EndorsementKey(unverified: forged).id == ek.id)
-            try await AuthorityRig.with(inventory: [ek.id]) { rig in
-                let challenge = try await rig.post(
-                    "/v1/device/challenge",
-                    [
-                        "app_id": "named", "ek_certificates": [.sent(forged)],
-                        "ak_public": .sent(device.ak.publicArea.dataRepresentation),
-                    ])
-                let message = try await rig.registration(device, challenge, app: "named")
-                let answer = try await rig.post("/v1/device/register", message)
-                #expect(answer.verdict == "200")
-                let chain = try SecretAnswer(chain: answer.certificates())
-                try chain.verify(for: device.ak.publicArea.publicKey, roots: rig.keys.roots, now: rig.service.now)
-                let certificate = chain.chain[0]
-                for word in [ek.maker, ek.model, ek.version, "Xwtpm"] {
-                    #expect(certificate.firstRange(of: Array(word.utf8)) == nil, "\(word)")
-                }
+    @Test(.endorsedTPM) func whatAnUncheckedCertificateSaysIsNotPassedOn() async throws {
+        let device = try Device(tpm)
+        let ek = try EndorsementKey(unverified: device.chain[0])
+        let forged = device.chain[0].replacing(Array("swtpm".utf8), with: Array("Xwtpm".utf8))
+        #expect(try EndorsementKey(unverified: forged).model == "Xwtpm")
+        #expect(try EndorsementKey(unverified: forged).id == ek.id)
+        try await AuthorityRig.with(inventory: [ek.id]) { rig in
+            let challenge = try await rig.post(
+                "/v1/device/challenge",
+                [
+                    "app_id": "named", "ek_certificates": [.sent(forged)],
+                    "ak_public": .sent(device.ak.publicArea.dataRepresentation),
+                ])
+            let message = try await rig.registration(device, challenge, app: "named")
+            let answer = try await rig.post("/v1/device/register", message)
+            #expect(answer.verdict == "200")
+            let chain = try SecretAnswer(chain: answer.certificates())
+            try chain.verify(for: device.ak.publicArea.publicKey, roots: rig.keys.roots, now: rig.service.now)
+            let certificate = chain.chain[0]
+            for word in [ek.maker, ek.model, ek.version, "Xwtpm"] {
+                #expect(certificate.firstRange(of: Array(word.utf8)) == nil, "\(word)")
             }
         }
     }
 
     /// The words of the operator's own line go into the certificate, and the operator's denials apply to them.
-    @Test func whatTheInventorySays() async throws {
-        try await withTPM(state: Endorsed.state) { _, tpm in
-            let device = try Device(tpm)
-            let ek = try EndorsementKey(unverified: device.chain[0])
-            let words = #""maker": "id:4F574E00", "model": "rack 7""#
-            func certificate(_ rig: AuthorityRig) async throws -> (verdict: String, certificate: [UInt8]?) {
-                let offer = try await rig.attest(device, app: "named", chain: [device.chain[0]])
-                guard offer.verdict == "200" else { return (offer.verdict, nil) }
-                let credential = try AttestAnswer(parsing: offer.body).credential
-                let secret = try await device.ak.secret(of: credential, certificate: device.chain[0])
-                let answer = await rig.post("/ca/named/secret", try SecretRequest(secret).encoded())
-                let chain = try SecretAnswer(parsing: answer.body)
-                try chain.verify(for: device.ak.publicArea.publicKey, roots: rig.keys.roots, now: rig.service.now)
-                return (answer.verdict, chain.chain[0])
+    @Test(.endorsedTPM) func whatTheInventorySays() async throws {
+        let device = try Device(tpm)
+        let ek = try EndorsementKey(unverified: device.chain[0])
+        let words = #""maker": "id:4F574E00", "model": "rack 7""#
+        func certificate(_ rig: AuthorityRig) async throws -> (verdict: String, certificate: [UInt8]?) {
+            let offer = try await rig.attest(device, app: "named", chain: [device.chain[0]])
+            guard offer.verdict == "200" else { return (offer.verdict, nil) }
+            let credential = try AttestAnswer(parsing: offer.body).credential
+            let secret = try await device.ak.secret(of: credential, certificate: device.chain[0])
+            let answer = await rig.post("/ca/named/secret", try SecretRequest(secret).encoded())
+            let chain = try SecretAnswer(parsing: answer.body)
+            try chain.verify(for: device.ak.publicArea.publicKey, roots: rig.keys.roots, now: rig.service.now)
+            return (answer.verdict, chain.chain[0])
+        }
+        try await AuthorityRig.with(inventory: [ek.id], words: words) { rig in
+            let issued = try #require(try await certificate(rig).certificate)
+            // The third word is unknown, and the certificate says so.
+            for word in ["id:4F574E00", "rack 7", "id:00000000"] {
+                #expect(issued.firstRange(of: Array(word.utf8)) != nil, "\(word)")
             }
-            try await AuthorityRig.with(inventory: [ek.id], words: words) { rig in
-                let issued = try #require(try await certificate(rig).certificate)
-                // The third word is unknown, and the certificate says so.
-                for word in ["id:4F574E00", "rack 7", "id:00000000"] {
-                    #expect(issued.firstRange(of: Array(word.utf8)) != nil, "\(word)")
-                }
-                #expect(issued.firstRange(of: Array(ek.version.utf8)) == nil)
-            }
-            for (denied, verdict) in [
-                (#"{"model": "RACK 7"}"#, "403 INVALID_ATTESTATION"), (#"{"model": "rack 8"}"#, "200"),
-                // A part of each: neither hides the words of the other.
-                (#"{"model": "rack 7", "maker": "id:00001014"}"#, "403 INVALID_ATTESTATION"),
-            ] {
-                let deny = "{\"models\": [\(denied)]}"
-                try await AuthorityRig.with(inventory: [ek.id], words: words, deny: deny) { rig in
-                    #expect(try await certificate(rig).verdict == verdict, "\(denied)")
-                    let listed = try await rig.challenge(device, app: "listed")
-                    #expect(listed.verdict == verdict, "\(denied)")
-                }
+            #expect(issued.firstRange(of: Array(ek.version.utf8)) == nil)
+        }
+        for (denied, verdict) in [
+            (#"{"model": "RACK 7"}"#, "403 INVALID_ATTESTATION"), (#"{"model": "rack 8"}"#, "200"),
+            // A part of each: neither hides the words of the other.
+            (#"{"model": "rack 7", "maker": "id:00001014"}"#, "403 INVALID_ATTESTATION"),
+        ] {
+            let deny = "{\"models\": [\(denied)]}"
+            try await AuthorityRig.with(inventory: [ek.id], words: words, deny: deny) { rig in
+                #expect(try await certificate(rig).verdict == verdict, "\(denied)")
+                let listed = try await rig.challenge(device, app: "listed")
+                #expect(listed.verdict == verdict, "\(denied)")
             }
         }
     }
@@ -305,22 +299,20 @@ import Testing
 
     /// A certificate of an attestation CA is for one app, and a secret works once, wherever it is sent. The
     /// certificates of a CA whose key is in a TPM are just as valid (decision: authority-keys).
-    @Test func theKeyOfTheCAInATPM() async throws {
-        try await withTPM(state: Endorsed.state) { _, tpm in
-            try await AuthorityRig.with(caIn: tpm) { rig in
-                let device = try Device(tpm)
-                let chain = try await rig.certificates(device, app: "demo")
-                let answer = try await rig.post("/v1/device/challenge", ["app_id": "demo"])
-                let challenge = try #require(answer.json["challenge"]?.string)
-                let registered = try await rig.post(
-                    "/v1/device/register",
-                    [
-                        "app_id": "demo", "challenge": .string(challenge), "public_key": .string(device.keyText),
-                        "proof": .string(try await rig.proof(device, challenge, certificates: chain)),
-                    ])
-                #expect(registered.verdict == "200")
-                #expect(try await rig.register(Device(tpm)).certificates().count == 2)
-            }
+    @Test(.endorsedTPM) func theKeyOfTheCAInATPM() async throws {
+        try await AuthorityRig.with(caIn: tpm) { rig in
+            let device = try Device(tpm)
+            let chain = try await rig.certificates(device, app: "demo")
+            let answer = try await rig.post("/v1/device/challenge", ["app_id": "demo"])
+            let challenge = try #require(answer.json["challenge"]?.string)
+            let registered = try await rig.post(
+                "/v1/device/register",
+                [
+                    "app_id": "demo", "challenge": .string(challenge), "public_key": .string(device.keyText),
+                    "proof": .string(try await rig.proof(device, challenge, certificates: chain)),
+                ])
+            #expect(registered.verdict == "200")
+            #expect(try await rig.register(Device(tpm)).certificates().count == 2)
         }
     }
 

@@ -6,6 +6,8 @@ import Testing
 
 /// A device at a running authority, over HTTP, on both kinds of stores and in both dialects.
 @Suite(.timeLimit(.minutes(1))) struct ServedDeviceTests {
+    private var world: ServedWorld { .current }
+
     /// The app in which a device of this dialect may rotate: `docs` has no place for the new key's proof.
     private func app(_ dialect: Dialect) -> String { dialect == .tenon ? "demo" : "marked" }
 
@@ -91,13 +93,11 @@ import Testing
     }
 
     /// A device says which key is the parent of its own, where it registers and where it rotates.
-    @Test func theHierarchyIsShown() async throws {
-        try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.identity(.tenon, app: "owned")
-            #expect(try await identity.register().status == .registered)
-            try await identity.rotate()
-            try await world.expectSigns(identity)
-        }
+    @Test(.world) func theHierarchyIsShown() async throws {
+        let identity = try world.identity(.tenon, app: "owned")
+        #expect(try await identity.register().status == .registered)
+        try await identity.rotate()
+        try await world.expectSigns(identity)
     }
 
     /// The answer of an older service is accepted, too.
@@ -159,7 +159,6 @@ import Testing
         }
     }
 
-    /// An old key.
     @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
     func whatIsDue(_ stores: Stores, _ dialect: Dialect) async throws {
         try await ServedWorld.with(stores) { world in
@@ -176,17 +175,15 @@ import Testing
     }
 
     /// A device that was registered in another dialect than the short configuration would choose keeps it.
-    @Test func theOtherAPIKeepsTheDialect() async throws {
-        try await ServedWorld.with(.sqlite) { world in
-            let id = try await world.identity(.docs).register().deviceID
-            let auth = SynheartAuth()
-            let url = world.authorities[0].url + "/auth"
-            auth.configure(baseUrl: url, tpm: world.tpm, stateDirectory: world.folder + "/device")
-            auth.configure(baseUrl: url)
-            #expect(auth.isRegistered(appId: "demo") && auth.getDeviceId(appId: "demo") == id)
-            #expect(try await auth.registerDevice(appId: "demo").status == .alreadyRegistered)
-            auth.configure(baseUrl: url, tpm: nil, stateDirectory: nil)
-        }
+    @Test(.world) func theOtherAPIKeepsTheDialect() async throws {
+        let id = try await world.identity(.docs).register().deviceID
+        let auth = SynheartAuth()
+        let url = world.authorities[0].url + "/auth"
+        auth.configure(baseUrl: url, tpm: world.tpm, stateDirectory: world.folder + "/device")
+        auth.configure(baseUrl: url)
+        #expect(auth.isRegistered(appId: "demo") && auth.getDeviceId(appId: "demo") == id)
+        #expect(try await auth.registerDevice(appId: "demo").status == .alreadyRegistered)
+        auth.configure(baseUrl: url, tpm: nil, stateDirectory: nil)
     }
 
     /// The API of the iOS SDK.

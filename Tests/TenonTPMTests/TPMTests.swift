@@ -8,6 +8,9 @@ import Testing
 
 /// Opening a TPM, its report about itself, and its errors.
 @Suite(.timeLimit(.minutes(1))) struct TPMTests {
+    private var tpm: TPM { OpenTPM.current.tpm }
+    private var software: SoftwareTPM { OpenTPM.current.software }
+
     @Test(arguments: [
         ("", TenonError.Code.tcti), ("cmd:true", .tcti), ("/dev/tpmrm0", .tcti), ("device:", .tcti),
         ("swtpm:path=/nonexistent", .simulator), ("device:/nonexistent", .tpmMissing), ("device:/dev/", .tpmMissing),
@@ -49,29 +52,27 @@ import Testing
         }
     }
 
-    @Test func defaultIsOpenedOnce() throws {
-        try withTPM { software, tpm in
-            let kept = Mutex<TPM?>(nil)
-            var tries = 0
-            let failing = TenonError(.tpmMissing, message: "")
-            for _ in 0..<2 {
-                let error = errorThrown {
-                    try TPM.kept(in: kept) { () throws(TenonError) in
-                        tries += 1
-                        throw failing
-                    }
-                }
-                #expect(error == failing)
-            }
-            for _ in 0..<2 {
-                let found = try TPM.kept(in: kept) { () throws(TenonError) in
+    @Test(.blockingTPM) func defaultIsOpenedOnce() throws {
+        let kept = Mutex<TPM?>(nil)
+        var tries = 0
+        let failing = TenonError(.tpmMissing, message: "")
+        for _ in 0..<2 {
+            let error = errorThrown {
+                try TPM.kept(in: kept) { () throws(TenonError) in
                     tries += 1
-                    return tpm
+                    throw failing
                 }
-                #expect(found === tpm)
             }
-            #expect(tries == 3)
+            #expect(error == failing)
         }
+        for _ in 0..<2 {
+            let found = try TPM.kept(in: kept) { () throws(TenonError) in
+                tries += 1
+                return tpm
+            }
+            #expect(found === tpm)
+        }
+        #expect(tries == 3)
     }
 
     @Test func defaultIsTheSystems() {
@@ -84,37 +85,33 @@ import Testing
         }
     }
 
-    @Test func info() throws {
-        try withTPM { software, tpm in
-            let fresh = try tpm.info()
-            #expect(fresh.maker == "IBM")
-            #expect(fresh.model == "SW   TPM")
-            #expect(fresh.firmware != 0)
-            #expect(fresh.revision >= 138)
-            #expect(!fresh.isOwnerAuthSet && !fresh.isEndorsementAuthSet && !fresh.isLockoutAuthSet)
-            #expect(!fresh.isClearDisabled && fresh.isStorageEnabled && fresh.isEndorsementEnabled)
-            #expect(fresh.ekCertificates.isEmpty)
-            #expect(!fresh.lockout.isLocked)
-            #expect(support_lockout_parameters(software.device, nil, 5, 60, 70) == 0)
-            #expect(support_nv_write(software.device, SUPPORT_NV_EK_P256, Sample.data, Sample.data.count) == 0)
-            #expect(support_clear_control(software.device, SUPPORT_RH_LOCKOUT, nil, true) == 0)
-            #expect(support_change_auth(software.device, SUPPORT_RH_OWNER, nil, "o") == 0)
-            let later = try tpm.info()
-            #expect(later.ekCertificates == .p256Low)
-            #expect(later.isClearDisabled && later.isOwnerAuthSet && !later.isEndorsementAuthSet)
-            #expect(later.lockout.maximumTries == 5)
-            #expect(later.lockout.interval == .seconds(60))
-            #expect(later.lockout.recovery == .seconds(70))
-        }
+    @Test(.blockingTPM) func info() throws {
+        let fresh = try tpm.info()
+        #expect(fresh.maker == "IBM")
+        #expect(fresh.model == "SW   TPM")
+        #expect(fresh.firmware != 0)
+        #expect(fresh.revision >= 138)
+        #expect(!fresh.isOwnerAuthSet && !fresh.isEndorsementAuthSet && !fresh.isLockoutAuthSet)
+        #expect(!fresh.isClearDisabled && fresh.isStorageEnabled && fresh.isEndorsementEnabled)
+        #expect(fresh.ekCertificates.isEmpty)
+        #expect(!fresh.lockout.isLocked)
+        #expect(support_lockout_parameters(software.device, nil, 5, 60, 70) == 0)
+        #expect(support_nv_write(software.device, SUPPORT_NV_EK_P256, Sample.data, Sample.data.count) == 0)
+        #expect(support_clear_control(software.device, SUPPORT_RH_LOCKOUT, nil, true) == 0)
+        #expect(support_change_auth(software.device, SUPPORT_RH_OWNER, nil, "o") == 0)
+        let later = try tpm.info()
+        #expect(later.ekCertificates == .p256Low)
+        #expect(later.isClearDisabled && later.isOwnerAuthSet && !later.isEndorsementAuthSet)
+        #expect(later.lockout.maximumTries == 5)
+        #expect(later.lockout.interval == .seconds(60))
+        #expect(later.lockout.recovery == .seconds(70))
     }
 
-    @Test func lockout() throws {
-        try withTPM { software, tpm in
-            #expect(support_lock_out(software.device, nil, nil) == 0)
-            let lockout = try tpm.info().lockout
-            #expect(lockout.isLocked)
-            #expect(lockout.failedTries >= lockout.maximumTries && lockout.maximumTries > 0)
-        }
+    @Test(.blockingTPM) func lockout() throws {
+        #expect(support_lock_out(software.device, nil, nil) == 0)
+        let lockout = try tpm.info().lockout
+        #expect(lockout.isLocked)
+        #expect(lockout.failedTries >= lockout.maximumTries && lockout.maximumTries > 0)
     }
 
     @Test func ownerAuth() throws {
@@ -147,18 +144,16 @@ import Testing
         #expect(TenonError(.simulator, message: "No.").opening("swtpm:").message == "No.")
     }
 
-    @Test func aWayThatFailed() throws {
-        try withTPM { software, tpm in
-            let key = try TPM.PrivateKey(in: tpm)
-            let failure = tenon_status(TENON_ERROR_TPM_TRANSPORT)
-            support_fail_before(software.wire, support_next(SUPPORT_CC_SIGN), failure)
-            _ = try key.blockingSignature(for: .event(Sample.event))
-            #expect(support_transport_reopens(software.wire) == 1)
-            support_fail_before(software.wire, support_next(SUPPORT_CC_SIGN), failure)
-            support_transport_fail_reopen(software.wire, 1, tenon_status(TENON_ERROR_TPM_PERMISSION))
-            let error = errorThrown { try key.blockingSignature(for: .event(Sample.event)) }
-            #expect(error?.code == .tpmPermission)
-        }
+    @Test(.blockingTPM) func aWayThatFailed() throws {
+        let key = try TPM.PrivateKey(in: tpm)
+        let failure = tenon_status(TENON_ERROR_TPM_TRANSPORT)
+        support_fail_before(software.wire, support_next(SUPPORT_CC_SIGN), failure)
+        _ = try key.blockingSignature(for: .event(Sample.event))
+        #expect(support_transport_reopens(software.wire) == 1)
+        support_fail_before(software.wire, support_next(SUPPORT_CC_SIGN), failure)
+        support_transport_fail_reopen(software.wire, 1, tenon_status(TENON_ERROR_TPM_PERMISSION))
+        let error = errorThrown { try key.blockingSignature(for: .event(Sample.event)) }
+        #expect(error?.code == .tpmPermission)
     }
 }
 
