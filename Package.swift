@@ -261,7 +261,7 @@ let package = Package(
         .testTarget(
             name: "TenonAuthorityServerTests",
             dependencies: [
-                "AuthorityBench", "TenonAuthorityServer", "TenonAuthority", "TenonAuthorityAuths",
+                "AuthorityBench", "FlowParts", "TenonAuthorityServer", "TenonAuthority", "TenonAuthorityAuths",
                 "TenonAuthorityITWallet",
                 "TenonAuthoritySynheart", "TenonCommandLine", "TenonHTTP", "Tenon", "TestFolders",
             ],

@@ -11,6 +11,11 @@ import Testing
 
 /// The command, as it is typed.
 @Suite(.timeLimit(.minutes(1))) struct CommandTests {
+    private let scratch: ScratchFolder
+    private var folder: String { scratch.path }
+
+    init() throws { scratch = try ScratchFolder() }
+
     /// A port that was free a moment ago.
     private func freePort() throws -> Int { try ListeningSocket(address: "127.0.0.1", port: 0).port }
 
@@ -38,156 +43,130 @@ import Testing
         return state
     }
 
+    /// How a command about a folder ends, and what it says.
+    private func expect(
+        _ words: String..., in state: String, code: Int32 = 0, says: String = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let ended = try await Program(words + ["--state-dir", state]).ended()
+        #expect(ended.code == code && ended.output.contains(says), "\(ended)", sourceLocation: sourceLocation)
+    }
+
     /// From a configuration to a challenge, and an end that leaves everything stored.
     @Test(arguments: [SIGTERM, SIGINT])
     func aLife(_ signal: Int32) async throws {
-        try await withFolder { folder in
-            let state = try state(in: folder, port: freePort(), isAttested: false)
-            let program = try Program(["--state-dir", state])
-            let url = await url(of: program)
-            #expect(try await ask("GET", url + "/health").status == 200)
-            let answer = try await ask("POST", url + "/auth/v1/device/challenge", #"{"app_id":"demo"}"#)
-            #expect(answer.status == 200)
-            #expect(try JSON(parsing: answer.body)["challenge"]?.string?.utf8.count == 76)
+        let state = try state(in: folder, port: freePort(), isAttested: false)
+        let program = try Program(["--state-dir", state])
+        let url = await url(of: program)
+        #expect(try await ask("GET", url + "/health").status == 200)
+        let answer = try await ask("POST", url + "/auth/v1/device/challenge", #"{"app_id":"demo"}"#)
+        #expect(answer.status == 200)
+        #expect(try JSON(parsing: answer.body)["challenge"]?.string?.utf8.count == 76)
 
-            var ended = try await Program.run("devices", "--state-dir", state)
-            #expect(ended.code == 0 && ended.output.isEmpty)
-            ended = try await Program.run("revoke", "--state-dir", state, "--app", "demo", "nobody")
-            #expect(ended.code == 1 && ended.output == "tenon-authority: Nothing with this name is stored.\n")
-            let ek = String(repeating: "a1", count: 32)
-            ended = try await Program.run("revoke", "--state-dir", state, "--ek", ek, "--reason", "lost", "--json")
-            #expect(ended.code == 0 && ended.output.contains("\"found\""))
-            ended = try await Program.run("allow", "--state-dir", state, "--ek", ek)
-            #expect(ended.code == 0 && ended.output == "done\n")
-            ended = try await Program.run("ca", "show", "--state-dir", state)
-            #expect(ended.output.split(separator: "-----BEGIN CERTIFICATE-----").count == 2)
-            ended = try await Program.run("metrics", "--state-dir", state)
-            #expect(ended.output.contains("tenon_authority_answers_total{endpoint=\"challenge\",code=\"OK\"} 1\n"))
-            #expect(ended.output.contains("tenon_authority_request_seconds_count{listener=\"public\"} 2\n"))
-            ended = try await Program.run("audit", "verify", "--state-dir", state)
-            #expect(ended.code == 5)
+        #expect(try await Program.run("devices", "--state-dir", state).output.isEmpty)
+        var ended = try await Program.run("revoke", "--state-dir", state, "--app", "demo", "nobody")
+        #expect(ended.code == 1 && ended.output == "tenon-authority: Nothing with this name is stored.\n")
+        let ek = String(repeating: "a1", count: 32)
+        try await expect("revoke", "--ek", ek, "--reason", "lost", "--json", in: state, says: "\"found\"")
+        ended = try await Program.run("allow", "--state-dir", state, "--ek", ek)
+        #expect(ended.code == 0 && ended.output == "done\n")
+        ended = try await Program.run("ca", "show", "--state-dir", state)
+        #expect(ended.output.split(separator: "-----BEGIN CERTIFICATE-----").count == 2)
+        for line in [
+            "answers_total{endpoint=\"challenge\",code=\"OK\"} 1\n",
+            "request_seconds_count{listener=\"public\"} 2\n",
+        ] { try await expect("metrics", in: state, says: "tenon_authority_" + line) }
+        try await expect("audit", "verify", in: state, code: 5)
 
-            program.signal(signal)
-            ended = try await program.ended()
-            #expect(ended.code == 0)
-            // The head went elsewhere, too, so that a log that is cut short shows (decision: audit-log).
-            let told = try #require(ended.output.split(separator: "\n").first { $0.contains(" audit head main 2:") })
-            let head = String(told.split(separator: " ")[4])
-            ended = try await Program.run("audit", "verify", "--state-dir", state)
-            #expect(ended.code == 0)
-            #expect(ended.output == "3 lines, all in their places; a signed head covers 2\n")
-            ended = try await Program.run("devices", "--state-dir", state)
-            #expect(ended.code == 4)
-            ended = try await Program.run("audit", "verify", "--state-dir", state, "--head", head)
-            #expect(ended.code == 0)
-            let log = try TextFile.read(state + "/audit.log")
-            try String(log[...(try #require(log.firstIndex(of: "\n")))]).write(to: state + "/audit.log")
-            ended = try await Program.run("audit", "verify", "--state-dir", state)
-            #expect(ended.code == 3 && ended.output.contains("ends at line 1, but the database knows of 3"))
-            ended = try await Program.run("serve", "--state-dir", state)
-            #expect(ended.code == 3 && ended.output.contains("ends at line 1, but the database knows of 3"))
-            #expect(ended.output.contains("--accept-audit-log"))
-            let again = try Program(["serve", "--state-dir", state, "--accept-audit-log"])
-            #expect(await again.line()?.contains("ends at line 1") == true)
-            #expect(await again.line()?.hasPrefix("tenon-authority ") == true)
-            again.signal(signal)
-            #expect(try await again.ended().code == 0)
-            ended = try await Program.run("audit", "verify", "--state-dir", state)
-            #expect(ended.code == 0 && ended.output.contains("Line 2 says how the log before it"))
-            ended = try await Program.run("audit", "verify", "--state-dir", state, "--head", head)
-            #expect(ended.code == 3 && ended.output.contains("Line 2"))
-            // A copy without its database cannot know that lines are missing.
-            rename(state + "/authority.db", folder + "/authority.db")
-            ended = try await Program.run("audit", "verify", "--state-dir", state)
-            #expect(ended.code == 0 && ended.output.contains("No database was asked"))
-            // The instance's name is in the configuration, which may lie elsewhere.
-            rename(state + "/authority.json", folder + "/own.json")
-            ended = try await Program.run("audit", "verify", "--state-dir", state)
-            #expect(ended.code == 6)
-            ended = try await Program.run("audit", "verify", "--state-dir", state, "--config", folder + "/own.json")
-            #expect(ended.code == 0)
-        }
+        // The head goes elsewhere, too, so that a log that is cut short shows (decision: audit-log).
+        let output = try await program.stop(signal)
+        let told = try #require(output.split(separator: "\n").first { $0.contains(" audit head main 2:") })
+        let head = String(told.split(separator: " ")[4])
+        ended = try await Program.run("audit", "verify", "--state-dir", state)
+        #expect(ended.code == 0)
+        #expect(ended.output == "3 lines, all in their places; a signed head covers 2\n")
+        try await expect("devices", in: state, code: 4)
+        try await expect("audit", "verify", "--head", head, in: state)
+        let log = try TextFile.read(state + "/audit.log")
+        try String(log[...(try #require(log.firstIndex(of: "\n")))]).write(to: state + "/audit.log")
+        let cut = "ends at line 1, but the database knows of 3"
+        try await expect("audit", "verify", in: state, code: 3, says: cut)
+        for words in [cut, "--accept-audit-log"] { try await expect("serve", in: state, code: 3, says: words) }
+        let again = try Program(["serve", "--state-dir", state, "--accept-audit-log"])
+        #expect(await again.line()?.contains("ends at line 1") == true)
+        #expect(await again.line()?.hasPrefix("tenon-authority ") == true)
+        try await again.stop(signal)
+        try await expect("audit", "verify", in: state, says: "Line 2 says how the log before it")
+        try await expect("audit", "verify", "--head", head, in: state, code: 3, says: "Line 2")
+        // A copy without its database cannot know that lines are missing.
+        rename(state + "/authority.db", folder + "/authority.db")
+        try await expect("audit", "verify", in: state, says: "No database was asked")
+        // The instance's name is in the configuration, which may lie elsewhere.
+        rename(state + "/authority.json", folder + "/own.json")
+        try await expect("audit", "verify", in: state, code: 6)
+        try await expect("audit", "verify", "--config", folder + "/own.json", in: state)
     }
 
     /// A closing terminal, or a reloading service manager, does not end the program, which answers with a sentence.
     @Test func aHangupEndsNothing() async throws {
-        try await withFolder { folder in
-            let port = try freePort()
-            let program = try Program(["--state-dir", folder + "/state", "--port", "\(port)"])
-            while let line = await program.line(), !line.hasPrefix("tenon-authority ") {}
-            for _ in 0..<2 {
-                program.signal(SIGHUP)
-                #expect(await program.line()?.hasPrefix("tenon-authority: SIGHUP: ") == true)
-                #expect(try await ask("GET", "http://127.0.0.1:\(port)/health").status == 200)
-            }
-            program.signal(SIGTERM)
-            #expect(try await program.ended().code == 0)
+        let port = try freePort()
+        let program = try Program(["--state-dir", folder + "/state", "--port", "\(port)"])
+        while let line = await program.line(), !line.hasPrefix("tenon-authority ") {}
+        for _ in 0..<2 {
+            program.signal(SIGHUP)
+            #expect(await program.line()?.hasPrefix("tenon-authority: SIGHUP: ") == true)
+            #expect(try await ask("GET", "http://127.0.0.1:\(port)/health").status == 200)
         }
+        try await program.stop()
     }
 
     /// Metrics have a port of their own that serves nothing else, and describe themselves.
     @Test func metricsOnLoopback() async throws {
-        try await withFolder { folder in
-            let (port, metrics) = (try freePort(), try freePort())
-            try """
-            {"origins": ["http://127.0.0.1:1"], "public": {"address": "127.0.0.1", "port": \(port)},
-             "metrics": {"address": "127.0.0.1", "port": \(metrics)},
-             "apps": [{"id": "open", "require_attestation": false}]}
-            """.write(to: folder + "/own.json")
-            let program = try Program(["--state-dir", folder + "/state", "--config", folder + "/own.json"])
-            while let line = await program.line(), !line.hasPrefix("tenon-authority ") {}
-            let answer = try? await ask("GET", "http://127.0.0.1:\(metrics)/metrics")
-            #expect(answer?.status == 200)
-            let lines = String(decoding: answer?.body ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
-            let families = lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
-            #expect(families.contains("tenon_authority_healthy") && Set(families).count == families.count)
-            #expect(lines.filter { $0.hasPrefix("# HELP ") }.map { $0.split(separator: " ")[2] } == families)
-            let elsewhere = try? await ask("GET", "http://127.0.0.1:\(metrics)/v1/devices")
-            #expect(elsewhere?.status == 404)
-            #expect(try await ask("GET", "http://127.0.0.1:\(port)/metrics").status == 404)
-            program.signal(SIGTERM)
-            #expect(try await program.ended().code == 0)
-        }
+        let (port, metrics) = (try freePort(), try freePort())
+        try """
+        {"origins": ["http://127.0.0.1:1"], "public": {"address": "127.0.0.1", "port": \(port)},
+         "metrics": {"address": "127.0.0.1", "port": \(metrics)},
+         "apps": [{"id": "open", "require_attestation": false}]}
+        """.write(to: folder + "/own.json")
+        let program = try Program(["--state-dir", folder + "/state", "--config", folder + "/own.json"])
+        while let line = await program.line(), !line.hasPrefix("tenon-authority ") {}
+        let answer = try? await ask("GET", "http://127.0.0.1:\(metrics)/metrics")
+        #expect(answer?.status == 200)
+        let lines = String(decoding: answer?.body ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
+        let families = lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
+        #expect(families.contains("tenon_authority_healthy") && Set(families).count == families.count)
+        #expect(lines.filter { $0.hasPrefix("# HELP ") }.map { $0.split(separator: " ")[2] } == families)
+        let elsewhere = try? await ask("GET", "http://127.0.0.1:\(metrics)/v1/devices")
+        #expect(elsewhere?.status == 404)
+        #expect(try await ask("GET", "http://127.0.0.1:\(port)/metrics").status == 404)
+        try await program.stop()
     }
 
     /// An operator can make the store forget the time of a clock that was ahead.
     @Test func aClockIsReset() async throws {
-        try await withFolder { folder in
-            let ahead = SystemClock().now().advanced(byMilliseconds: 7_200_000)
-            struct Ahead: AuthorityClock {
-                let instant: AuthorityInstant
-                func now() -> AuthorityInstant { instant }
-            }
-            do {
-                let state = try AuthorityFolder(folder + "/state")
-                let former = try SQLiteStore(in: state, clock: Ahead(instant: ahead))
-                await former.close()
-                let store = try SQLiteStore(in: state)
-                #expect(store.clock.stepBack > 7_100_000 && store.timeNotices.first?.contains("clock reset") == true)
-                await store.close()
-            }
-            for isFirst in [true, false] {
-                let ended = try await Program.run("clock", "reset", "--state-dir", folder + "/state")
-                #expect(ended.code == 0 && ended.output.contains("and now starts from") == isFirst)
-            }
-            let again = try SQLiteStore(in: AuthorityFolder(folder + "/state"))
-            #expect(again.clock.stepBack == 0 && again.timeNotices.isEmpty)
-            await again.close()
+        let ahead = SystemClock().now().advanced(byMilliseconds: 7_200_000)
+        struct Ahead: AuthorityClock {
+            let instant: AuthorityInstant
+            func now() -> AuthorityInstant { instant }
         }
+        do {
+            let state = try AuthorityFolder(folder + "/state")
+            let former = try SQLiteStore(in: state, clock: Ahead(instant: ahead))
+            await former.close()
+            let store = try SQLiteStore(in: state)
+            #expect(store.clock.stepBack > 7_100_000 && store.timeNotices.first?.contains("clock reset") == true)
+            await store.close()
+        }
+        for isFirst in [true, false] {
+            let ended = try await Program.run("clock", "reset", "--state-dir", folder + "/state")
+            #expect(ended.code == 0 && ended.output.contains("and now starts from") == isFirst)
+        }
+        let again = try SQLiteStore(in: AuthorityFolder(folder + "/state"))
+        #expect(again.clock.stepBack == 0 && again.timeNotices.isEmpty)
+        await again.close()
     }
 
-    @Test func aCAIsMadeOnce() async throws {
-        try await withFolder { folder in
-            var ended = try await Program.run("ca", "init", "--state-dir", folder, "--name", "Example")
-            #expect(ended.code == 0 && ended.output.contains("BEGIN CERTIFICATE"))
-            ended = try await Program.run("ca", "init", "--state-dir", folder)
-            #expect(ended.code == 5 && !ended.output.contains("BEGIN CERTIFICATE"))
-            ended = try await Program.run("ca", "roll", "--state-dir", folder, "--name", "Later")
-            #expect(ended.code == 0 && ended.output.split(separator: "-----BEGIN CERTIFICATE-----").count == 3)
-        }
-    }
-
-    /// A roll makes a new key and keeps the name, unless the operator gives a new one.
+    /// A CA is made once. A roll makes a new key and keeps the name, unless the operator gives a new one.
     @Test func aCAThatIsRolledKeepsItsName() async throws {
         func names(_ output: String) throws -> [Bool] {
             let first = try #require(output.split(separator: "-----BEGIN CERTIFICATE-----\n").first)
@@ -197,95 +176,82 @@ import Testing
                 certificate.firstRange(of: Array($0.utf8)) != nil
             }
         }
-        try await withFolder { folder in
-            var ended = try await Program.run("ca", "init", "--state-dir", folder, "--name", "Example")
-            #expect(try names(ended.output) == [true, false, false])
-            for _ in 0..<2 {
-                ended = try await Program.run("ca", "roll", "--state-dir", folder)
-                #expect(ended.code == 0)
-                #expect(try names(ended.output) == [true, false, false])
-            }
-            ended = try await Program.run("ca", "roll", "--state-dir", folder, "--name", "Later")
-            #expect(try names(ended.output) == [false, false, true])
+        var ended = try await Program.run("ca", "init", "--state-dir", folder, "--name", "Example")
+        #expect(ended.code == 0 && ended.output.contains("BEGIN CERTIFICATE"))
+        #expect(try names(ended.output) == [true, false, false])
+        ended = try await Program.run("ca", "init", "--state-dir", folder)
+        #expect(ended.code == 5 && !ended.output.contains("BEGIN CERTIFICATE"))
+        for (words, expected) in [
+            ([], [true, false, false]), ([], [true, false, false]), (["--name", "Later"], [false, false, true]),
+        ] {
+            ended = try await Program(["ca", "roll", "--state-dir", folder] + words).ended()
+            #expect(ended.code == 0 && ended.output.split(separator: "-----BEGIN CERTIFICATE-----").count == 3)
+            #expect(try names(ended.output) == expected)
         }
     }
 
     /// What an operator reads when a device is refused: which app, from where, and why.
     @Test func aRefusalIsTold() async throws {
-        try await withFolder { folder in
-            let state = try state(in: folder, port: freePort(), isAttested: true)
-            let program = try Program(["--state-dir", state])
-            let url = await url(of: program)
-            let answer = try await ask("POST", url + "/v1/device/challenge", #"{"app_id":"demo"}"#)
-            let challenge = try #require(try JSON(parsing: answer.body)["challenge"]?.string)
-            let key = TextEncoding.base64.encode(try SoftwareKey().publicKey.derRepresentation)
-            let proof = TextEncoding.base64url.encode([0xa0])
-            let body =
-                #"{"app_id":"demo","challenge":"\#(challenge)","public_key":"\#(key)","proof":"\#(proof)"}"#
-            let refused = try await ask("POST", url + "/v1/device/register", body)
-            #expect(refused.status == 400)
-            for _ in 0..<40 { _ = try await ask("POST", url + "/v1/device/register", "{}") }
-            program.signal(SIGTERM)
-            let output = try await program.ended().output
-            let lines = output.split(separator: "\n").filter { $0.contains(" refused: ") }
-            let first = try #require(lines.first)
-            for part in ["register", "app demo", "127.0.0.1", "INVALID_ATTESTATION", "rule 2"] {
-                #expect(first.contains(part), "\(part) in \(first)")
-            }
-            #expect(!output.contains(challenge) && !output.contains(key))
-            // A limited number of lines a second, and the number of refusals without a line.
-            #expect(lines.count < 41 && output.contains(" more refusals "))
+        let state = try state(in: folder, port: freePort(), isAttested: true)
+        let program = try Program(["--state-dir", state])
+        let url = await url(of: program)
+        let answer = try await ask("POST", url + "/v1/device/challenge", #"{"app_id":"demo"}"#)
+        let challenge = try #require(try JSON(parsing: answer.body)["challenge"]?.string)
+        let key = TextEncoding.base64.encode(try SoftwareKey().publicKey.derRepresentation)
+        let proof = TextEncoding.base64url.encode([0xa0])
+        let body =
+            #"{"app_id":"demo","challenge":"\#(challenge)","public_key":"\#(key)","proof":"\#(proof)"}"#
+        let refused = try await ask("POST", url + "/v1/device/register", body)
+        #expect(refused.status == 400)
+        for _ in 0..<40 { _ = try await ask("POST", url + "/v1/device/register", "{}") }
+        let output = try await program.stop()
+        let lines = output.split(separator: "\n").filter { $0.contains(" refused: ") }
+        let first = try #require(lines.first)
+        for part in ["register", "app demo", "127.0.0.1", "INVALID_ATTESTATION", "rule 2"] {
+            #expect(first.contains(part), "\(part) in \(first)")
         }
+        #expect(!output.contains(challenge) && !output.contains(key))
+        // A limited number of lines a second, and the number of refusals without a line.
+        #expect(lines.count < 41 && output.contains(" more refusals "))
     }
+
+    private static let open = """
+        {"origins": ["https://auth.example"], "public": {"address": "0.0.0.0", "port": 0, "behind_proxy": true},
+         "trusted_proxies": ["10.0.0.1"], "apps": [{"id": "demo", "require_attestation": false}]}
+        """
 
     /// On an address that others reach, no keys are made automatically.
     @Test func noCA() async throws {
-        try await withFolder { folder in
-            let text = """
-                {"origins": ["https://auth.example"], "public": {"address": "0.0.0.0", "port": 0, "behind_proxy": true}, "trusted_proxies": ["10.0.0.1"],
-                 "apps": [{"id": "demo", "require_attestation": false}]}
-                """
-            try text.write(to: folder + "/own.json")
-            let ended = try await Program.run("serve", "--state-dir", folder, "--config", folder + "/own.json")
-            #expect(ended.code == 2 && ended.output.contains("tenon-authority ca init"))
-        }
+        try Self.open.write(to: folder + "/own.json")
+        try await expect(
+            "serve", "--config", folder + "/own.json", in: folder, code: 2, says: "tenon-authority ca init")
     }
 
     /// What is said of the CA of a demo is enough to serve other machines, and nothing less is.
     @Test func theCAOfADemoIsLetGo() async throws {
-        try await withFolder { folder in
-            let state = try state(in: folder, port: freePort(), isAttested: false)
-            let demo = try Program(["--state-dir", state])
-            #expect(await url(of: demo) != "")
-            demo.signal(SIGTERM)
-            #expect(try await demo.ended().code == 0)
+        let state = try state(in: folder, port: freePort(), isAttested: false)
+        let demo = try Program(["--state-dir", state])
+        #expect(await url(of: demo) != "")
+        try await demo.stop()
 
-            let own = folder + "/own.json"
-            try """
-            {"origins": ["https://auth.example"], "public": {"address": "0.0.0.0", "port": 0, "behind_proxy": true},
-             "trusted_proxies": ["10.0.0.1"], "apps": [{"id": "demo", "require_attestation": false}]}
-            """.write(to: own)
-            let mend = "move ca.json, authority.db* and audit.log* away"
-            for words in [["serve", "--config", own], ["ca", "init"]] {
-                let refused = try await Program(words + ["--state-dir", state]).ended()
-                #expect(refused.code != 0 && refused.output.contains(mend), "\(refused)")
-            }
-            let moved = "cd \(state) && mkdir away && mv ca.json authority.db* audit.log* away"
-            #expect(try await Program(at: "/bin/sh", ["-c", moved]).ended().code == 0)
-            #expect(try await Program.run("ca", "init", "--state-dir", state).code == 0)
-            let served = try Program(["--state-dir", state, "--config", own])
-            #expect(await url(of: served) != "")
-            served.signal(SIGTERM)
-            #expect(try await served.ended().code == 0)
+        let own = folder + "/own.json"
+        try Self.open.write(to: own)
+        let mend = "move ca.json, authority.db* and audit.log* away"
+        for words in [["serve", "--config", own], ["ca", "init"]] {
+            let refused = try await Program(words + ["--state-dir", state]).ended()
+            #expect(refused.code != 0 && refused.output.contains(mend), "\(refused)")
         }
+        let moved = "cd \(state) && mkdir away && mv ca.json authority.db* audit.log* away"
+        #expect(try await Program(at: "/bin/sh", ["-c", moved]).ended().code == 0)
+        try await expect("ca", "init", in: state)
+        let served = try Program(["--state-dir", state, "--config", own])
+        #expect(await url(of: served) != "")
+        try await served.stop()
     }
 
     @Test func aMistakeInTheConfiguration() async throws {
-        try await withFolder { folder in
-            try "{\n\"origins\": 1}".write(to: folder + "/authority.json")
-            let ended = try await Program.run("--state-dir", folder)
-            #expect(ended.code == 2 && ended.output.contains("line 2"))
-        }
+        try "{\n\"origins\": 1}".write(to: folder + "/authority.json")
+        try await expect(in: folder, code: 2, says: "line 2")
     }
 
     @Test(arguments: [
@@ -299,12 +265,10 @@ import Testing
         ["audit", "verify", "--head", "x:00"],
     ])
     func mistakes(_ words: [String]) async throws {
-        try await withFolder { folder in
-            let hasFolder = words.contains("--state-dir")
-            let ended = try await Program(words + (hasFolder ? [] : ["--state-dir", folder])).ended()
-            #expect(ended.code == 1)
-            #expect(ended.output.hasPrefix("tenon-authority: ") && 1...2 ~= ended.output.split(separator: "\n").count)
-        }
+        let hasFolder = words.contains("--state-dir")
+        let ended = try await Program(words + (hasFolder ? [] : ["--state-dir", folder])).ended()
+        #expect(ended.code == 1)
+        #expect(ended.output.hasPrefix("tenon-authority: ") && 1...2 ~= ended.output.split(separator: "\n").count)
     }
 
     @Test(arguments: [
@@ -357,13 +321,5 @@ import Testing
         #expect(asker == expected)
         // Clients of a unix socket are believed only if the operator says so.
         #expect(ForwardedAddress.asker("", [("X-Forwarded-For", "1.1.1.1")], trusted: ["unix"]) == "1.1.1.1")
-    }
-}
-
-extension String {
-    fileprivate func write(to path: String) throws {
-        let file = try #require(fopen(path, "we"))
-        defer { fclose(file) }
-        try #require(fwrite(self, 1, utf8.count, file) == utf8.count)
     }
 }

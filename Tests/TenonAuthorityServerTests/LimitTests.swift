@@ -13,9 +13,7 @@ import Testing
     /// A request that is never completed ends, however often a byte of it arrives.
     @Test(arguments: ["", "GET /x HT", "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nbo"])
     func slowRequest(_ begun: String) async throws {
-        var options = HTTPServer.Options()
-        options.seconds = 1
-        try await withServer(options) { server, arrivals in
+        try await withServer(.init(seconds: 1)) { server, arrivals in
             let client = try RawClient(port: server.socket.port)
             client.send(begun)
             #expect(await client.readByte() == nil)
@@ -27,10 +25,7 @@ import Testing
     @Test func aKeptConnection() async throws {
         try await withServer { server, arrivals in
             let client = try RawClient(port: server.socket.port)
-            for _ in 0..<100 {
-                client.send(Self.get)
-                #expect(statuses(await client.readAnswer()) == [200])
-            }
+            for _ in 0..<100 { #expect(await client.get() == [200]) }
             #expect(arrivals.all.count == 100)
         }
     }
@@ -38,10 +33,7 @@ import Testing
     /// Waiting answers hold up no other client and no thread.
     @Test func manyAtOnce() async throws {
         let gate = Gate()
-        try await withServer { _ in
-            await gate.pass()
-            return AuthorityAnswer(status: 200)
-        } _: { server, _ in
+        try await withServer(answer: gate.answer) { server, _ in
             var clients: [RawClient] = []
             for _ in 0..<200 {
                 clients.append(try RawClient(port: server.socket.port))
@@ -54,33 +46,23 @@ import Testing
     }
 
     @Test func tooManyConnections() async throws {
-        var options = HTTPServer.Options()
-        options.connections = 4
-        try await withServer(options) { server, _ in
+        try await withServer(.init(connections: 4)) { server, _ in
             var clients: [RawClient] = []
             for _ in 0..<4 {
-                let client = try RawClient(port: server.socket.port)
-                client.send(Self.get)
-                #expect(statuses(await client.readAnswer()) == [200])
-                clients.append(client)
+                clients.append(try RawClient(port: server.socket.port))
+                #expect(await clients.last?.get() == [200])
             }
             let late = try RawClient(port: server.socket.port)
             late.send(Self.get)
             clients.removeFirst()
-            clients[0].send(Self.get)
-            #expect(statuses(await clients[0].readAnswer()) == [200])
+            #expect(await clients[0].get() == [200])
         }
     }
 
     @Test func tooManyOfOneAddress() async throws {
-        var options = HTTPServer.Options()
-        (options.threads, options.connections, options.connectionsOfAddress) = (1, 4, 2)
-        try await withServer(options) { server, _ in
+        try await withServer(.init(threads: 1, connections: 4, connectionsOfAddress: 2)) { server, _ in
             let clients = try (0..<2).map { _ in try RawClient(port: server.socket.port) }
-            for client in clients {
-                client.send(Self.get)
-                #expect(statuses(await client.readAnswer()) == [200])
-            }
+            for client in clients { #expect(await client.get() == [200]) }
             // A refused client has no place to give back.
             for number in 3..<12 {
                 let more = try RawClient(port: server.socket.port)
@@ -114,9 +96,7 @@ import Testing
     }
 
     @Test func whoGoesMakesRoom() async throws {
-        var options = HTTPServer.Options()
-        (options.threads, options.connections, options.connectionsOfAddress) = (1, 2, 1)
-        try await withServer(options) { server, _ in
+        try await withServer(.init(threads: 1, connections: 2, connectionsOfAddress: 1)) { server, _ in
             for _ in 0..<8 {
                 // A client sees the end a moment before the server counts it.
                 while statuses(await (try RawClient(port: server.socket.port)).talk(FramingTests.behind)) != [200] {
@@ -155,9 +135,7 @@ import Testing
     /// A request that arrived before the end is read and carried out, because the peer may still wait for its answer.
     /// The server has a second for that, so a machine that stalls for a second is tried again.
     @Test func whatCameBeforeTheEndIsRead() async throws {
-        var options = HTTPServer.Options()
-        options.threads = 1
-        try await withServer(options) { server, arrivals in
+        try await withServer(.init(threads: 1)) { server, arrivals in
             let (count, port) = (64, server.socket.port)
             var most = 0
             for _ in 0..<3 where most < count {
@@ -183,13 +161,8 @@ import Testing
 
     /// There is no deadline while an answer is made: here, that takes longer than a request may take.
     @Test func anAnswerMayTakeLonger() async throws {
-        var options = HTTPServer.Options()
-        options.seconds = 1
         let gate = Gate()
-        try await withServer(options) { _ in
-            await gate.pass()
-            return AuthorityAnswer(status: 200)
-        } _: { server, _ in
+        try await withServer(.init(seconds: 1), answer: gate.answer) { server, _ in
             let asking = try RawClient(port: server.socket.port)
             asking.send(Self.get)
             await gate.waitFor(1)
@@ -212,8 +185,7 @@ import Testing
                 }
             }
             let late = try RawClient(port: port, from: 99)
-            late.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(statuses(await late.readAnswer()) == [200])
+            #expect(await late.get("/health") == [200])
             #expect(clients[0].isOpen)
         }
     }
@@ -221,9 +193,7 @@ import Testing
     /// Behind a proxy, bytes that the two read differently do not become another client's request. An old libmicrohttpd
     /// leaves out empty lines, and so an answer ends its connection; a newer one refuses them.
     @Test func aProxysConnectionEndsWithTheAnswer() async throws {
-        var options = HTTPServer.Options()
-        options.proxies = ["127.0.0.1"]
-        try await withServer(options) { server, arrivals in
+        try await withServer(.init(proxies: ["127.0.0.1"])) { server, arrivals in
             let client = try RawClient(port: server.socket.port)
             let answers = await client.talk("\r\n\r\n" + Self.get + FramingTests.behind)
             #expect(statuses(answers).isEmpty || answers.lowercased().contains("\r\nconnection: close\r\n"))
@@ -325,16 +295,12 @@ import Testing
             clients.removeAll()
             gate.open()
             let client = try RawClient(port: server.socket.port)
-            client.send(Self.get)
-            #expect(statuses(await client.readAnswer()) == [200])
+            #expect(await client.get() == [200])
         }
     }
 
-    /// The server drops a client that does not read its answer.
     @Test func theAskerDoesNotRead() async throws {
-        var options = HTTPServer.Options()
-        options.seconds = 1
-        try await withServer(options) { _ in
+        try await withServer(.init(seconds: 1)) { _ in
             AuthorityAnswer(status: 200, body: [UInt8](repeating: 0x78, count: 32 << 20))
         } _: { server, _ in
             let client = try RawClient(port: server.socket.port)
@@ -381,6 +347,12 @@ final class Gate: Sendable {
             watcher?.resume()
             if isOpen { continuation.resume() }
         }
+    }
+
+    /// An answer that waits at this gate.
+    @Sendable func answer(_: AuthorityRequest) async -> AuthorityAnswer {
+        await pass()
+        return AuthorityAnswer(status: 200)
     }
 
     /// Waits until this many have arrived.

@@ -10,54 +10,53 @@ import Testing
 
 /// Sockets: which clients may connect, and which addresses are already in use.
 @Suite(.timeLimit(.minutes(1))) struct ListenerTests {
+    private let scratch: ScratchFolder
+    private var folder: String { scratch.path }
+
+    init() throws { scratch = try ScratchFolder() }
+
     @Test func aUnixSocketIsItsOwnersAlone() async throws {
-        try await withFolder { folder in
-            let path = folder + "/admin.sock"
-            do {
-                let server = try HTTPServer(ListeningSocket(path: path, mode: 0o600)) { request, peer in
-                    AuthorityAnswer(
-                        status: 200, body: Array("\(peer.address)|\(peer.user ?? 0)|\(request.target)".utf8))
-                }
-                var facts = stat()
-                #expect(stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
-                let transport = try HTTPTransport(.init(unixSocket: path))
-                let answer = try await transport.exchange(
-                    HTTPRequest(method: "GET", url: "http://localhost/x"), deadline: .now + .seconds(30))
-                #expect(String(decoding: answer.body, as: UTF8.self) == "|\(geteuid())|/x")
-                await server.stop()
+        let path = folder + "/admin.sock"
+        do {
+            let server = try HTTPServer(ListeningSocket(path: path, mode: 0o600)) { request, peer in
+                AuthorityAnswer(
+                    status: 200, body: Array("\(peer.address)|\(peer.user ?? 0)|\(request.target)".utf8))
             }
-            #expect(access(path, F_OK) != 0)
+            var facts = stat()
+            #expect(stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
+            let transport = try HTTPTransport(.init(unixSocket: path))
+            let answer = try await transport.exchange(
+                HTTPRequest(method: "GET", url: "http://localhost/x"), deadline: .now + .seconds(30))
+            #expect(String(decoding: answer.body, as: UTF8.self) == "|\(geteuid())|/x")
+            await server.stop()
         }
+        #expect(access(path, F_OK) != 0)
     }
 
     @Test func theSocketOfADeadProcessIsReplaced() async throws {
-        try await withFolder { folder in
-            let path = folder + "/s"
-            do {
-                let former = try ListeningSocket(path: folder + "/former", mode: 0o600)
-                #expect(former.descriptor >= 0 && link(folder + "/former", path) == 0)
-            }
-            #expect(access(path, F_OK) == 0)
-            // A forked child of another test also holds the former socket until it executes its program.
-            var socket: ListeningSocket?
-            while socket == nil {
-                socket = try? ListeningSocket(path: path, mode: 0o600)
-                await Task.yield()
-            }
-            #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(path: path, mode: 0o600) }
-            #expect(socket != nil)
+        let path = folder + "/s"
+        do {
+            let former = try ListeningSocket(path: folder + "/former", mode: 0o600)
+            #expect(former.descriptor >= 0 && link(folder + "/former", path) == 0)
         }
+        #expect(access(path, F_OK) == 0)
+        // A forked child of another test also holds the former socket until it executes its program.
+        var socket: ListeningSocket?
+        while socket == nil {
+            socket = try? ListeningSocket(path: path, mode: 0o600)
+            await Task.yield()
+        }
+        #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(path: path, mode: 0o600) }
+        #expect(socket != nil)
     }
 
     @Test func whatIsNoSocketStays() async throws {
-        try await withFolder { folder in
-            let path = folder + "/file"
-            close(open(path, O_CREAT | O_WRONLY, 0o600))
-            #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(path: path, mode: 0o600) }
-            #expect(access(path, F_OK) == 0)
-            let long = folder + "/" + String(repeating: "x", count: 108)
-            #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(path: long, mode: 0o600) }
-        }
+        let path = folder + "/file"
+        close(open(path, O_CREAT | O_WRONLY, 0o600))
+        #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(path: path, mode: 0o600) }
+        #expect(access(path, F_OK) == 0)
+        let long = folder + "/" + String(repeating: "x", count: 108)
+        #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(path: long, mode: 0o600) }
     }
 
     @Test func addresses() async throws {

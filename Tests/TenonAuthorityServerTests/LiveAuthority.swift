@@ -31,7 +31,23 @@ func withAuthority(
     }
 }
 
+/// The number of each answer that clients get who ask at once.
+func atOnce(
+    _ clients: [(RawClient, [UInt8])], _ ask: @escaping @Sendable (RawClient, [UInt8]) async -> String
+) async throws -> [String: Int] {
+    await withTaskGroup(of: String.self) { group in
+        for (client, body) in clients { group.addTask { await ask(client, body) } }
+        return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+}
+
 extension RawClient {
+    /// Asks, and returns the statuses of what comes.
+    func get(_ path: String = "/x") async -> [Int] {
+        send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+        return statuses(await readAnswer())
+    }
+
     /// Posts a body unchanged, and returns the body of the answer.
     func post(_ path: String, _ body: [UInt8]) async -> (status: Int, json: JSON) {
         send(Array("POST \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)

@@ -28,14 +28,9 @@ import Testing
         try await withAuthority { port, folder in
             let challenge = try await challenge(RawClient(port: port))
             let clients = try (0..<64).map { _ in (try RawClient(port: port), try registration(challenge)) }
-            let answers = await withTaskGroup(of: String.self) { group in
-                for (client, body) in clients {
-                    group.addTask {
-                        let answer = await client.post("/auth/v1/device/register", body)
-                        return "\(answer.status) \(answer.json["error_code"]?.string ?? "")"
-                    }
-                }
-                return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+            let answers = try await atOnce(clients) { client, body in
+                let answer = await client.post("/auth/v1/device/register", body)
+                return "\(answer.status) \(answer.json["error_code"]?.string ?? "")"
             }
             #expect(answers == ["200 ": 1, "400 INVALID_CHALLENGE": 63])
             let listed = try await Program.run("devices", "--state-dir", folder)

@@ -22,15 +22,12 @@ import Testing
                 {"origins": ["http://127.0.0.1:\(port)"], "public": {"address": "127.0.0.1", "port": \(port)},
                  "limits": {"requests_per_device": 3}, "apps": [{"id": "demo", "require_attestation": false}]}
                 """
-            let file = try #require(fopen(folder + "/authority.json", "w"))
-            fputs(text, file)
-            fclose(file)
+            try text.write(to: folder + "/authority.json")
             let program = try Program(["--state-dir", folder + "/state", "--config", folder + "/authority.json"])
             let url = "http://127.0.0.1:\(port)"
             let ended = try await bench(
                 "--instances", url, "--devices", "4", "--requests", "20", "--connections", "2")
-            program.signal(SIGTERM)
-            #expect(try await program.ended().code == 0)
+            try await program.stop()
             #expect(ended.code == 0, "\(ended.output)")
             let json = try ended.output.split(separator: "\n").map { try JSON(parsing: Array($0.utf8)) }
             #expect(

@@ -61,6 +61,14 @@ final class Program: Sendable {
 
     func signal(_ number: Int32) { kill(process, number) }
 
+    /// Ends it by a signal, and returns the rest of its output.
+    @discardableResult func stop(_ number: Int32 = SIGTERM) async throws -> String {
+        signal(number)
+        let ended = try await ended()
+        #expect(ended.code == 0, "\(ended.output)")
+        return ended.output
+    }
+
     /// Its exit status (128 plus the number of a signal that ended it) and the rest of its output.
     func ended() async throws -> (code: Int32, output: String) {
         var text = ""

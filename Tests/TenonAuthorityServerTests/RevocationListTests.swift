@@ -58,10 +58,8 @@ import Testing
         try await withLists { folder in
             let list = try #require(try PEMFile(path: folder + "/some.crl").blocks("X509 CRL", member: "").first)
             func error(_ bytes: [UInt8]) throws -> TenonError? {
-                let file = try #require(fopen(folder + "/x.crl", "we"))
                 let body = TextEncoding.base64.encode(bytes)
-                fputs("-----BEGIN X509 CRL-----\n\(body)\n-----END X509 CRL-----\n", file)
-                fclose(file)
+                try "-----BEGIN X509 CRL-----\n\(body)\n-----END X509 CRL-----\n".write(to: folder + "/x.crl")
                 var revoked = RevokedCertificates()
                 do throws(TenonError) { try revoked.read(folder + "/x.crl") } catch { return error }
                 return nil

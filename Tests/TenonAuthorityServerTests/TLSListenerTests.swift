@@ -60,8 +60,7 @@ import Testing
                     HTTPRequest(method: "GET", url: "https://localhost:\(port)/health"), deadline: .now + .seconds(30))
                 #expect(answer.status == 200)
                 #expect(try TextFile.read(state + "/authority.json").contains("\"https://127.0.0.1:\(port)\""))
-                program.signal(SIGTERM)
-                #expect(try await program.ended().code == 0)
+                try await program.stop()
             }
             let ended = try await Program.run("--state-dir", state, "--tls-cert", folder + "/ca.pem", "--tls-key", "x")
             #expect(ended.code == 2 && ended.output.contains("x cannot be read"))

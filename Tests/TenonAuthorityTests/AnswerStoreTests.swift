@@ -4,44 +4,40 @@ import TenonAuthority
 import Testing
 
 @Suite struct AnswerStoreTests {
-    @Test(arguments: StoreKind.allCases)
-    func anAnswerIsGivenAgain(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let (one, two) = (try Sample.digest("one"), try Sample.digest("two"))
-            let answers = stores.answers
-            #expect(try await answers.answer(backend: "b", requestID: "1", request: one) == .none)
-            try await answers.keep([1, 0, 255], backend: "b", requestID: "1", request: one)
-            try await answers.keep([], backend: "b", requestID: "2", request: two)
-            #expect(try await answers.answer(backend: "b", requestID: "1", request: one) == .answer([1, 0, 255]))
-            #expect(try await answers.answer(backend: "b", requestID: "2", request: two) == .answer([]))
-            // The id of one question is not for another, and that of one backend not for another.
-            #expect(try await answers.answer(backend: "b", requestID: "1", request: two) == .anotherRequest)
-            #expect(try await answers.answer(backend: "c", requestID: "1", request: one) == .none)
-            // The first answer is the one that was given.
-            try await answers.keep([2], backend: "b", requestID: "1", request: one)
-            try await answers.keep([3], backend: "b", requestID: "1", request: two)
-            #expect(try await answers.answer(backend: "b", requestID: "1", request: one) == .answer([1, 0, 255]))
-        }
+    private var stores: TestStores { .current }
+
+    @Test(.stores) func anAnswerIsGivenAgain() async throws {
+        let (one, two) = (try Sample.digest("one"), try Sample.digest("two"))
+        let answers = stores.answers
+        #expect(try await answers.answer(backend: "b", requestID: "1", request: one) == .none)
+        try await answers.keep([1, 0, 255], backend: "b", requestID: "1", request: one)
+        try await answers.keep([], backend: "b", requestID: "2", request: two)
+        #expect(try await answers.answer(backend: "b", requestID: "1", request: one) == .answer([1, 0, 255]))
+        #expect(try await answers.answer(backend: "b", requestID: "2", request: two) == .answer([]))
+        // The id of one question is not for another, and that of one backend not for another.
+        #expect(try await answers.answer(backend: "b", requestID: "1", request: two) == .anotherRequest)
+        #expect(try await answers.answer(backend: "c", requestID: "1", request: one) == .none)
+        // The first answer is the one that was given.
+        try await answers.keep([2], backend: "b", requestID: "1", request: one)
+        try await answers.keep([3], backend: "b", requestID: "1", request: two)
+        #expect(try await answers.answer(backend: "b", requestID: "1", request: one) == .answer([1, 0, 255]))
     }
 
     /// Of several simultaneous callers, one gives the answer, and the others wait for it.
-    @Test(arguments: StoreKind.allCases)
-    func oneGivesTheAnswer(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let (answers, one) = (stores.answers, try Sample.digest("one"))
-            @Sendable func begin(_ backend: String = "b", _ text: String = "one") async throws -> StoredAnswer {
-                try await answers.begin(backend: backend, requestID: "1", request: Sample.digest(text))
-            }
-            let begun = try await atOnce(16) { _ in try await begin() }
-            #expect(begun.count { $0 == .none } == 1 && begun.count { $0 == .underWay } == 15)
-            #expect(try await begin("c") == .none)
-            #expect(try await answers.answer(backend: "b", requestID: "1", request: one) == .none)
-            try await answers.abandon(backend: "b", requestID: "1")
-            #expect(try await begin() == .none)
-            try await answers.keep([7], backend: "b", requestID: "1", request: one)
-            #expect(try await begin() == .answer([7]))
-            #expect(try await begin("b", "two") == .anotherRequest)
+    @Test(.stores) func oneGivesTheAnswer() async throws {
+        let (answers, one) = (stores.answers, try Sample.digest("one"))
+        @Sendable func begin(_ backend: String = "b", _ text: String = "one") async throws -> StoredAnswer {
+            try await answers.begin(backend: backend, requestID: "1", request: Sample.digest(text))
         }
+        let begun = try await atOnce(16) { _ in try await begin() }
+        #expect(begun.count { $0 == .none } == 1 && begun.count { $0 == .underWay } == 15)
+        #expect(try await begin("c") == .none)
+        #expect(try await answers.answer(backend: "b", requestID: "1", request: one) == .none)
+        try await answers.abandon(backend: "b", requestID: "1")
+        #expect(try await begin() == .none)
+        try await answers.keep([7], backend: "b", requestID: "1", request: one)
+        #expect(try await begin() == .answer([7]))
+        #expect(try await begin("b", "two") == .anotherRequest)
     }
 
     /// A caller that began and was killed does not keep others waiting for long.
@@ -56,18 +52,15 @@ import Testing
     }
 
     /// Pairs of names whose concatenations are equal.
-    @Test(arguments: StoreKind.allCases)
-    func namesAreApart(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let request = try Sample.digest("one")
-            let names = [("a", "b:c"), ("a:b", "c"), ("a", "b\0c"), ("a\0b", "c"), ("", "abc"), ("abc", "")]
-            for (index, (backend, id)) in names.enumerated() {
-                try await stores.answers.keep([UInt8(index)], backend: backend, requestID: id, request: request)
-            }
-            for (index, (backend, id)) in names.enumerated() {
-                let answer = try await stores.answers.answer(backend: backend, requestID: id, request: request)
-                #expect(answer == .answer([UInt8(index)]))
-            }
+    @Test(.stores) func namesAreApart() async throws {
+        let request = try Sample.digest("one")
+        let names = [("a", "b:c"), ("a:b", "c"), ("a", "b\0c"), ("a\0b", "c"), ("", "abc"), ("abc", "")]
+        for (index, (backend, id)) in names.enumerated() {
+            try await stores.answers.keep([UInt8(index)], backend: backend, requestID: id, request: request)
+        }
+        for (index, (backend, id)) in names.enumerated() {
+            let answer = try await stores.answers.answer(backend: backend, requestID: id, request: request)
+            #expect(answer == .answer([UInt8(index)]))
         }
     }
 

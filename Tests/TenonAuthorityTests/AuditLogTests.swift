@@ -20,6 +20,15 @@ enum AuditReader {
         return try verifier.finish()
     }
 
+    /// The summary of a log, by the keys of its folder.
+    static func verified(_ folder: TestFolder) throws -> AuditVerifier.Summary {
+        let keys = try #require(try AuthorityKeys(from: AuthorityFolder(folder.path)))
+        let key = keys.audit.withBytes { span in span.indices.map { span[$0] } }
+        return try verify(folder.read(AuditLog.fileName), key: key) { head, signature throws(TenonError) in
+            try keys.publicKey.verify(Signature(derRepresentation: signature.span), for: Digest(hashing: head.message))
+        }
+    }
+
     static func lines(_ folder: TestFolder) throws -> [JSON] {
         try folder.read(AuditLog.fileName).split(separator: UInt8(ascii: "\n")).map { try JSON(parsing: Array($0)) }
     }
@@ -32,6 +41,10 @@ enum AuditReader {
 }
 
 @Suite struct AuditLogTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     static let key = Array(UInt8(0)..<32)
 
     static func checkHead(_ head: AuditHead, _ signature: [UInt8]) throws(TenonError) {
@@ -58,7 +71,6 @@ enum AuditReader {
     static func event(_ number: Int) -> AuditEvent { AuditEvent(.registered, app: "demo", device: "device-\(number)") }
 
     @Test func aLineSaysWhatHappened() async throws {
-        let folder = try TestFolder()
         try await Self.withLog(folder) { log in
             try await log.append(
                 AuditEvent(.deviceRevoked, app: "demo", device: "d", details: ["reason": "lost \"again\"\n"]))
@@ -80,7 +92,6 @@ enum AuditReader {
     }
 
     @Test func manyAtOnceAreOneChain() async throws {
-        let folder = try TestFolder()
         try await Self.withLog(folder) { log in
             _ = try await atOnce(500) { try await log.append(Self.event($0)) }
         }
@@ -93,7 +104,6 @@ enum AuditReader {
     }
 
     @Test func theChainGoesOnAfterAStart() async throws {
-        let folder = try TestFolder()
         for number in 0..<4 { try await Self.withLog(folder) { try await $0.append(Self.event(number)) } }
         let events = try AuditReader.events(folder, key: Self.key)
         #expect(events == (0..<4).map { "registered device-\($0)" })
@@ -102,7 +112,6 @@ enum AuditReader {
     // MARK: Heads
 
     @Test func headsAreSignedEach1000Lines() async throws {
-        let folder = try TestFolder()
         try await Self.withLog(folder, sign: Self.sign) { log in
             for start in stride(from: 0, to: 2_500, by: 100) {
                 _ = try await atOnce(100) { try await log.append(Self.event(start + $0)) }
@@ -123,7 +132,6 @@ enum AuditReader {
     }
 
     @Test func headsAreSignedEachHourAndAtTheEnd() async throws {
-        let folder = try TestFolder()
         let clock = FakeClock()
         func heads() throws -> Int { try AuditReader.lines(folder).count { $0["event"]?.string == "head" } }
         try await Self.withLog(folder, clock: clock, sign: Self.sign) { log in
@@ -150,7 +158,6 @@ enum AuditReader {
 
     /// Lines that a crash left without a signed head get one.
     @Test func unsignedLinesAreSignedAfterAStart() async throws {
-        let folder = try TestFolder()
         try await Self.withLog(folder) { try await $0.append(Self.event(1)) }
         try await Self.withLog(folder, sign: Self.sign) { try await $0.signHead() }
         let summary = try AuditReader.verify(
@@ -159,7 +166,6 @@ enum AuditReader {
     }
 
     @Test func aHeadThatCannotBeSignedHoldsNobodyUp() async throws {
-        let folder = try TestFolder()
         let clock = FakeClock()
         let isBroken = Atomic(true)
         try await Self.withLog(folder, clock: clock) { head throws(TenonError) in
@@ -179,7 +185,6 @@ enum AuditReader {
     }
 
     @Test func aLongLineIsRefusedAndLeavesNoHole() async throws {
-        let folder = try TestFolder()
         try await Self.withLog(folder) { log in
             try await log.append(Self.event(1))
             let long = AuditEvent(.ekDenied, details: ["reason": .string(String(repeating: "x", count: 2_000))])
@@ -190,7 +195,6 @@ enum AuditReader {
     }
 
     @Test func afterCloseNothingIsWritten() async throws {
-        let folder = try TestFolder()
         let log = try AuditLog(
             in: AuthorityFolder(folder.path), clock: FakeClock(), options: .init(instance: "main", key: Self.key))
         await log.close()

@@ -5,10 +5,13 @@ import TenonAuthority
 import Testing
 
 @Suite struct AuthorityFolderTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     static func open(_ path: String) throws(TenonError) { _ = try SQLiteStore(in: AuthorityFolder(path)) }
 
     @Test func aMissingFolderIsMadeForUsAlone() async throws {
-        let folder = try TestFolder()
         do {
             let store = try SQLiteStore(in: AuthorityFolder("\(folder.path)/new"))
             #expect(mode("\(folder.path)/new") == 0o700)
@@ -27,7 +30,6 @@ import Testing
     }
 
     @Test func oneHolderAtATime() async throws {
-        let folder = try TestFolder()
         var store: SQLiteStore? = try SQLiteStore(in: AuthorityFolder(folder.path))
         #expect(await errorThrown { try Self.open(folder.path) }?.code == .storeInUse)
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
@@ -41,7 +43,6 @@ import Testing
 
     @Test(arguments: [mode_t(0o770), 0o707, 0o722, 0o702, 0o720])
     func aFolderThatOthersMayWriteIsRefused(_ mode: mode_t) async throws {
-        let folder = try TestFolder()
         chmod(folder.path, mode)
         let isWritable = mode & 0o022 != 0
         let error = await errorThrown { try Self.open(folder.path) }
@@ -50,7 +51,6 @@ import Testing
     }
 
     @Test func anothersFolderAndFilesAreRefused() async throws {
-        let folder = try TestFolder()
         // Only root can give a file away; for other users, root's files belong to another user.
         guard geteuid() == 0 else {
             #expect(await errorThrown { try Self.open("/usr") }?.code == .storePermission)
@@ -66,7 +66,6 @@ import Testing
 
     @Test(arguments: ["authority.db", "authority.lock"])
     func filesAreOursAloneAndFiles(_ name: String) async throws {
-        let folder = try TestFolder()
         let path = "\(folder.path)/\(name)"
         try folder.write([], to: name)
         for mode: mode_t in [0o640, 0o604, 0o660, 0o602] {
@@ -97,7 +96,6 @@ import Testing
     }
 
     @Test func whereThereIsNoFolderThereIsNoStore() async throws {
-        let folder = try TestFolder()
         try folder.write([], to: "file")
         for path in ["", "\(folder.path)/file/state", "\(folder.path)/file", "/dev/null"] {
             #expect(await errorThrown { try Self.open(path) }?.code == .storePermission)

@@ -5,10 +5,13 @@ import TenonAuthority
 import Testing
 
 @Suite struct AuthorityKeysTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     private let now: Int64 = 1_800_000_000
 
     @Test func madeOnceAndReadAgain() throws {
-        let folder = try TestFolder()
         let state = try AuthorityFolder(folder.path)
         #expect(try AuthorityKeys(from: state) == nil)
         let made = try AuthorityKeys.create(in: state, name: "Example", at: now)
@@ -26,7 +29,6 @@ import Testing
 
     /// Its certificates are those of an authority for AKs, and its signatures are by its key.
     @Test func whatItIssues() throws {
-        let folder = try TestFolder()
         let keys = try AuthorityKeys.create(in: AuthorityFolder(folder.path), name: "Example", at: now)
         #expect(keys.roots.count == 1 && keys.roots[0] != keys.issuer.certificate)
         let message = Array("tenon/audit/1\nx\n1\n".utf8)
@@ -39,7 +41,6 @@ import Testing
 
     /// Decision: authority-keys. Two are trusted, one issues; what the former one signed is its own still.
     @Test func rolledOver() throws {
-        let folder = try TestFolder()
         let state = try AuthorityFolder(folder.path)
         let absent = #expect(throws: TenonError.self) { try AuthorityKeys.roll(in: state, name: "B", at: now) }
         #expect(absent?.code == .configuration)
@@ -76,13 +77,11 @@ import Testing
             #expect(throws: TenonError.self) { try AuthorityKeys.create(in: state, name: "Example", at: now) }
         }
         // Keys that were begun and never written do not count.
-        let folder = try TestFolder()
         try folder.write([], to: "ca.json")
         #expect(try AuthorityKeys(from: AuthorityFolder(folder.path)) == nil)
     }
 
     @Test func rootsFromFiles() throws {
-        let folder = try TestFolder()
         let terms = CertificateTerms(serial: Array(1...16), notBefore: now, notAfter: now + 1_000_000)
         let roots = try ["A", "B"].map {
             try AttestationAuthority(root: $0, key: SoftwareKey(signsDigests: true), terms: terms).certificate

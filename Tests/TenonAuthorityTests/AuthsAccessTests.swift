@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import FlowParts
 import Tenon
 import TenonAuthority
 import Testing
 
 /// `POST /api` of Auths: who may use a resource.
 @Suite struct AuthsAccessTests {
+    private var rig: AuthsRig { .current }
+
     private func send(_ rig: AuthsRig, _ members: [String: JSON]) async throws -> AuthorityAnswer {
         await rig.ask("POST", "/auths/kel/api", try JSON.members(members).encoded())
     }
@@ -21,26 +24,24 @@ import Testing
         await rig.ask("POST", "/auths/kel/api", headers: [("Authorization", header)])
     }
 
-    @Test func anEnvelopeIsAcceptedOnce() async throws {
-        try await AuthsRig.with { rig in
-            let identity = try await rig.identity()
-            let payload: JSON = ["b": .number(1.5), "\u{e9}": [1, .null], "a": ["z": true, "n": .number(1e21)]]
-            let envelope = try identity.envelope(at: rig.seconds, payload: payload)
-            let answer = try await send(rig, envelope)
-            #expect(answer.status == 200 && answer.json["identity"]?.string == identity.did)
-            let again = try await send(rig, envelope)
-            #expect(again.auths == "401 NONCE_REPLAY" && again.header("WWW-Authenticate") == "Bearer")
-            // The other signature that everybody can compute, n - s, has the same r.
-            var turned = envelope
-            let text = try #require(envelope["signature"]?.string)
-            turned["signature"] = .string(try Self.withOtherS(text))
-            #expect(try await send(rig, turned).auths == "401 NONCE_REPLAY")
-            // Members that nobody signs change nothing.
-            var more = try identity.envelope(at: rig.seconds)
-            more["environment"] = ["a": 1]
-            more["attestation_chain"] = .null
-            #expect(try await send(rig, more).status == 200)
-        }
+    @Test(.auths) func anEnvelopeIsAcceptedOnce() async throws {
+        let identity = try await rig.identity()
+        let payload: JSON = ["b": .number(1.5), "\u{e9}": [1, .null], "a": ["z": true, "n": .number(1e21)]]
+        let envelope = try identity.envelope(at: rig.seconds, payload: payload)
+        let answer = try await send(rig, envelope)
+        #expect(answer.status == 200 && answer.json["identity"]?.string == identity.did)
+        let again = try await send(rig, envelope)
+        #expect(again.auths == "401 NONCE_REPLAY" && again.header("WWW-Authenticate") == "Bearer")
+        // The other signature that everybody can compute, n - s, has the same r.
+        var turned = envelope
+        let text = try #require(envelope["signature"]?.string)
+        turned["signature"] = .string(try Self.withOtherS(text))
+        #expect(try await send(rig, turned).auths == "401 NONCE_REPLAY")
+        // Members that nobody signs change nothing.
+        var more = try identity.envelope(at: rig.seconds)
+        more["environment"] = ["a": 1]
+        more["attestation_chain"] = .null
+        #expect(try await send(rig, more).status == 200)
     }
 
     private static func withOtherS(_ text: String) throws -> String {
@@ -55,67 +56,57 @@ import Testing
         return TextEncoding.hex.encode(bytes)
     }
 
-    @Test func anEnvelopeIsRefused() async throws {
-        try await AuthsRig.with { rig in
-            var identity = try await rig.identity()
-            let stranger = try TestIdentity()
-            for offset in [Int64(-301), 301] {
-                let late = try identity.envelope(at: rig.seconds + offset)
-                #expect(try await send(rig, late).auths == "401 CLOCK_SKEW")
-            }
-            #expect(try await send(rig, stranger.envelope(at: rig.seconds)).auths == "401 NOT_REGISTERED")
-            let forged = try identity.envelope(at: rig.seconds, by: SoftwareKey())
-            #expect(try await send(rig, forged).auths == "401 INVALID_SIGNATURE")
-            let good = try identity.envelope(at: rig.seconds)
-            for (name, value, verdict) in [
-                ("payload", ["a": 2], "401 INVALID_SIGNATURE"), ("type", "other", "401 INVALID_SIGNATURE"),
-                ("type", nil, "400 INVALID_REQUEST"), ("version", "2.0", "400 INVALID_REQUEST"),
-                ("payload", nil, "400 INVALID_REQUEST"), ("extra", 1, "400 INVALID_REQUEST"),
-                ("identity", "did:key:z", "400 INVALID_REQUEST"), ("timestamp", "now", "400 INVALID_REQUEST"),
-                ("signature", "00", "400 INVALID_REQUEST"), ("signature", nil, "400 INVALID_REQUEST"),
-                ("payload", .integer(1 << 53), "400 INVALID_REQUEST"),
-            ] as [(String, JSON?, String)] {
-                var changed = good
-                changed[name] = value
-                #expect(try await send(rig, changed).auths == verdict, "\(name)")
-            }
-            // After a rotation the old key is no longer good, and the new one is.
-            let old = identity.key
-            #expect(try await rig.send([identity.rotate()], of: identity).status == 200)
-            let byOld = try identity.envelope(at: rig.seconds, by: old)
-            #expect(try await send(rig, byOld).auths == "401 INVALID_SIGNATURE")
-            #expect(try await send(rig, identity.envelope(at: rig.seconds)).status == 200)
-            let revocation = Revocation.device(app: "kel", id: identity.log.prefix, compromised: false)
-            _ = try await rig.stores.devices.revoke(revocation, reason: "a test", at: rig.clock.now())
-            #expect(try await send(rig, identity.envelope(at: rig.seconds)).auths == "403 DEVICE_REVOKED")
+    @Test(.auths) func anEnvelopeIsRefused() async throws {
+        var identity = try await rig.identity()
+        for offset in [Int64(-301), 301] {
+            #expect(try await send(rig, identity.envelope(at: rig.seconds + offset)).auths == "401 CLOCK_SKEW")
         }
+        #expect(try await send(rig, TestIdentity().envelope(at: rig.seconds)).auths == "401 NOT_REGISTERED")
+        let forged = try identity.envelope(at: rig.seconds, by: SoftwareKey())
+        #expect(try await send(rig, forged).auths == "401 INVALID_SIGNATURE")
+        let good = try identity.envelope(at: rig.seconds)
+        for (name, value, verdict) in [
+            ("payload", ["a": 2], "401 INVALID_SIGNATURE"), ("type", "other", "401 INVALID_SIGNATURE"),
+            ("type", nil, "400 INVALID_REQUEST"), ("version", "2.0", "400 INVALID_REQUEST"),
+            ("payload", nil, "400 INVALID_REQUEST"), ("extra", 1, "400 INVALID_REQUEST"),
+            ("identity", "did:key:z", "400 INVALID_REQUEST"), ("timestamp", "now", "400 INVALID_REQUEST"),
+            ("signature", "00", "400 INVALID_REQUEST"), ("signature", nil, "400 INVALID_REQUEST"),
+            ("payload", .integer(1 << 53), "400 INVALID_REQUEST"),
+        ] as [(String, JSON?, String)] {
+            var changed = good
+            changed[name] = value
+            #expect(try await send(rig, changed).auths == verdict, "\(name)")
+        }
+        // After a rotation the old key is no longer good, and the new one is.
+        let old = identity.key
+        #expect(try await rig.send([identity.rotate()], of: identity).status == 200)
+        let byOld = try identity.envelope(at: rig.seconds, by: old)
+        #expect(try await send(rig, byOld).auths == "401 INVALID_SIGNATURE")
+        #expect(try await send(rig, identity.envelope(at: rig.seconds)).status == 200)
+        try await rig.revoke(identity)
+        #expect(try await send(rig, identity.envelope(at: rig.seconds)).auths == "403 DEVICE_REVOKED")
     }
 
-    @Test func aPresentationUsesItsNonce() async throws {
-        try await AuthsRig.with { rig in
-            let identity = try await rig.identity()
-            let header = try identity.presentation(nonce: try await nonce(rig))
-            let answer = await present(rig, header)
-            #expect(answer.status == 200 && answer.json["credential"]?.string == identity.log.prefix)
-            #expect(await present(rig, header).auths == "401 UNKNOWN_NONCE")
-            let never = TextEncoding.base64url.encode([UInt8](random: 32))
-            #expect(await present(rig, try identity.presentation(nonce: never)).auths == "401 UNKNOWN_NONCE")
-            let elsewhere = try await nonce(rig, app: "second")
-            #expect(await present(rig, try identity.presentation(nonce: elsewhere)).auths == "401 UNKNOWN_NONCE")
-            let late = try identity.presentation(nonce: try await nonce(rig))
-            rig.clock.advance(120_000)
-            #expect(await present(rig, late).auths == "401 UNKNOWN_NONCE")
-        }
+    @Test(.auths) func aPresentationUsesItsNonce() async throws {
+        let identity = try await rig.identity()
+        let header = try identity.presentation(nonce: try await nonce(rig))
+        let answer = await present(rig, header)
+        #expect(answer.status == 200 && answer.json["credential"]?.string == identity.log.prefix)
+        #expect(await present(rig, header).auths == "401 UNKNOWN_NONCE")
+        let never = TextEncoding.base64url.encode([UInt8](random: 32))
+        #expect(await present(rig, try identity.presentation(nonce: never)).auths == "401 UNKNOWN_NONCE")
+        let elsewhere = try await nonce(rig, app: "second")
+        #expect(await present(rig, try identity.presentation(nonce: elsewhere)).auths == "401 UNKNOWN_NONCE")
+        let late = try identity.presentation(nonce: try await nonce(rig))
+        rig.clock.advance(120_000)
+        #expect(await present(rig, late).auths == "401 UNKNOWN_NONCE")
     }
 
-    /// A nonce that one of the authority's origins issued is not valid at another one.
     @Test func aNonceIsOfItsOrigin() async throws {
         try await AuthsRig.with(origins: #", "http://127.0.0.1:8421""#) { rig in
             let identity = try await rig.identity()
-            let request = AuthorityRequest(
-                method: "GET", target: "/auths/kel/v1/auth/challenge", headers: [("Host", "127.0.0.1:8421")], body: [],
-                peer: "192.0.2.1")
-            let there = try #require(await rig.engine.answer(request, at: .public).json["nonce"]?.string)
+            let answer = await rig.engine.ask("GET", "/auths/kel/v1/auth/challenge", host: "127.0.0.1:8421")
+            let there = try #require(answer.json["nonce"]?.string)
             #expect(await present(rig, try identity.presentation(nonce: there)).auths == "401 UNKNOWN_NONCE")
         }
     }
@@ -147,29 +138,30 @@ import Testing
     /// Data and a signature alone are accepted only where the app's record allows it, and never if the data is another
     /// message of the device.
     @Test func bareSignatures() async throws {
-        func message(_ identity: TestIdentity, _ data: String, by signature: Signature) -> [String: JSON] {
-            [
+        func message(_ identity: TestIdentity, _ data: String) throws -> [String: JSON] {
+            let signature = try identity.key.key.signature(for: Array(data.utf8))
+            return [
                 "did": .string(identity.did), "data": .string(data),
                 "signature": .string(TextEncoding.hex.encode(signature.rawRepresentation)),
             ]
         }
         try await AuthsRig.with { rig in
             let identity = try await rig.identity()
-            let signature = try identity.key.key.signature(for: Array("hello".utf8))
-            #expect(try await send(rig, message(identity, "hello", by: signature)).auths == "403 NOT_ALLOWED")
+            #expect(try await send(rig, message(identity, "hello")).auths == "403 NOT_ALLOWED")
         }
         try await AuthsRig.with(#", "bare_signatures": true"#) { rig in
             let identity = try await rig.identity()
-            let signature = try identity.key.key.signature(for: Array("hello".utf8))
-            #expect(try await send(rig, message(identity, "hello", by: signature)).status == 200)
-            #expect(try await send(rig, message(identity, "hullo", by: signature)).auths == "401 INVALID_SIGNATURE")
-            let cut = try identity.key.key.signature(for: Array("a\0b".utf8))
-            #expect(try await send(rig, message(identity, "a\0b", by: cut)).auths == "400 INVALID_REQUEST")
+            var hello = try message(identity, "hello")
+            #expect(try await send(rig, hello).status == 200)
+            hello["data"] = "hullo"
+            #expect(try await send(rig, hello).auths == "401 INVALID_SIGNATURE")
+            #expect(try await send(rig, message(identity, "a\0b")).auths == "400 INVALID_REQUEST")
             var envelope = try identity.envelope(at: rig.seconds - 10_000)
-            let signed = try #require(envelope.removeValue(forKey: "signature")?.string)
+            let signature = try #require(envelope["signature"])
+            envelope["signature"] = nil
             let text = String(decoding: try JSON.members(envelope).canonical(), as: UTF8.self)
-            let replayed = try Signature(rawRepresentation: TextEncoding.hex.decode(signed))
-            #expect(try await send(rig, message(identity, text, by: replayed)).auths == "400 INVALID_REQUEST")
+            hello = ["did": .string(identity.did), "data": .string(text), "signature": signature]
+            #expect(try await send(rig, hello).auths == "400 INVALID_REQUEST")
         }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FlowParts
 import Tenon
 import TenonAuthority
 import TenonAuthorityAuths
@@ -6,7 +7,10 @@ import TenonAuthoritySynheart
 import Testing
 
 /// An authority with two apps of Auths, `kel` and `second`, and one of another service.
-struct AuthsRig: Sendable {
+struct AuthsRig: Given {
+    @TaskLocal static var held: AuthsRig?
+    static var given: TaskLocal<AuthsRig?> { $held }
+
     let engine: AuthorityEngine
     let stores: AuthorityStores
     let clock: FakeClock
@@ -30,20 +34,16 @@ struct AuthsRig: Sendable {
     ///   - more: members of the app `kel`.
     ///   - origins: more origins, each behind a comma.
     static func with(
-        _ more: String = "", origins: String = "", _ body: (AuthsRig) async throws -> Void
+        _ more: String = "", origins: String = "", on kinds: [StoreKind] = StoreKind.allCases,
+        _ body: (AuthsRig) async throws -> Void
     ) async throws {
-        let (configuration, keys) = (try configuration(more, origins: origins), try ServiceRig.makeKeys())
-        for kind in StoreKind.allCases {
-            try await kind.withStores(services: services) { stores in
-                stores.clock.advance(600_000)
-                let kept = AuthorityStores(
-                    challenges: stores.challenges, devices: stores.devices, replays: stores.replays,
-                    answers: stores.answers)
-                let engine = AuthorityEngine(
-                    configuration: configuration, stores: kept, keys: keys, clock: stores.clock, ekRoots: [:])
-                try await body(AuthsRig(engine: engine, stores: kept, clock: stores.clock))
-            }
+        try await ServiceRig.with(configuration(more, origins: origins), services: services, on: kinds) { rig in
+            try await body(AuthsRig(engine: rig.service, stores: rig.stores, clock: rig.clock))
         }
+    }
+
+    static func on(_ kind: StoreKind, _ body: (AuthsRig) async throws -> Void) async throws {
+        try await with(on: [kind], body)
     }
 
     var seconds: Int64 { clock.now().seconds }
@@ -52,10 +52,7 @@ struct AuthsRig: Sendable {
         _ method: String, _ target: String, _ body: [UInt8] = [], at door: AuthorityRequest.Door = .public,
         headers: [(name: String, value: String)] = []
     ) async -> AuthorityAnswer {
-        await engine.answer(
-            AuthorityRequest(
-                method: method, target: target, headers: [("Host", "127.0.0.1:8420")] + headers, body: body,
-                peer: "192.0.2.1"), at: door)
+        await engine.ask(method, target, body, at: door, headers: headers, peer: "192.0.2.1")
     }
 
     /// Sends an inception, whose members the caller may change.
@@ -74,80 +71,27 @@ struct AuthsRig: Sendable {
         return identity
     }
 
-    func send(_ events: [KeyEvent], of identity: TestIdentity, app: String = "kel") async throws -> AuthorityAnswer {
-        let body: JSON = [
-            "events": .array(events.map { .string(String(decoding: $0.bytes, as: UTF8.self)) }),
-            "attachments": .array(events.map { .string($0.attachment) }),
-        ]
-        return await ask("POST", "/auths/\(app)/v1/identities/\(identity.log.prefix)/kel", try body.encoded())
+    func send(_ events: [KeyEvent], of identity: TestIdentity) async throws -> AuthorityAnswer {
+        await ask(
+            "POST", "/auths/kel/v1/identities/\(identity.log.prefix)/kel", try KeyEvent.message(events))
     }
 
-    func log(
-        of identity: TestIdentity, _ query: String = "", app: String = "kel"
-    ) async -> AuthorityAnswer {
+    /// Other events with a number that was taken, as an operator sees them.
+    func conflicts(of identity: TestIdentity, at door: AuthorityRequest.Door = .admin) async -> AuthorityAnswer {
+        await ask("GET", "/auths/kel/v1/identities/\(identity.log.prefix)/conflicts", at: door)
+    }
+
+    func revoke(_ identity: TestIdentity) async throws {
+        let revocation = Revocation.device(app: "kel", id: identity.log.prefix, compromised: false)
+        _ = try await stores.devices.revoke(revocation, reason: "a test", at: clock.now())
+    }
+
+    func log(of identity: TestIdentity, _ query: String = "", app: String = "kel") async -> AuthorityAnswer {
         await ask("GET", "/auths/\(app)/v1/identities/\(identity.log.prefix)/kel" + query)
     }
 }
 
-/// An identity whose keys are in memory.
-struct TestIdentity: Sendable {
-    private(set) var log = KeyEventLog()
-    private(set) var events: [KeyEvent] = []
-    /// The current key and the next one.
-    private(set) var keys: [SoftwareKey]
-
-    init() throws {
-        keys = [try SoftwareKey(), try SoftwareKey()]
-        let event = try KeyEventLog.inception(key: keys[0].publicKey, next: keys[1].publicKey)
-        try add(Self.signed(event, by: keys[0]))
-    }
-
-    var key: SoftwareKey { keys[0] }
-
-    var did: String { KeyEventLog.didPrefix + log.prefix }
-
-    /// A rotation to the next key, which it signs.
-    mutating func rotate() throws -> KeyEvent {
-        let next = try SoftwareKey()
-        let rotation = try Self.signed(log.rotation(to: keys[1].publicKey, next: next.publicKey), by: keys[1])
-        try add(rotation)
-        keys = [keys[1], next]
-        return rotation
-    }
-
-    /// A rotation that is not taken into this log: it commits to a key that nobody keeps.
-    func other() throws -> KeyEvent {
-        let next = try SoftwareKey().publicKey
-        return try Self.signed(log.rotation(to: keys[1].publicKey, next: next), by: keys[1])
-    }
-
-    private mutating func add(_ event: KeyEvent) throws {
-        try log.append(event)
-        events.append(event)
-    }
-
-    static func signed(_ event: [UInt8], by key: SoftwareKey) throws -> KeyEvent {
-        try KeyEvent(event, signature: key.blockingSignature(for: .event(event)).normalised())
-    }
-
-    /// The same event with another signature by the same key.
-    func signedAgain(_ index: Int, by key: SoftwareKey) throws -> KeyEvent {
-        try Self.signed(events[index].bytes, by: key)
-    }
-
-    func registration() throws -> [String: JSON] {
-        var first = KeyEventLog()
-        try first.append(events[0])
-        let key = try #require(first.key)
-        return [
-            "prefix": .string(first.prefix), "did": .string(try first.did),
-            "public_key_hex": .string(TextEncoding.hex.encode(key.compressedRepresentation)),
-            "inception_event": .string(String(decoding: events[0].bytes, as: UTF8.self)),
-            "attachment": .string(events[0].attachment), "device_name": "A phone",
-        ]
-    }
-
-    // MARK: Messages
+extension TestIdentity {
 
     func envelope(
         at seconds: Int64, type: String = "tool_call", payload: JSON = ["a": 1], by key: SoftwareKey? = nil

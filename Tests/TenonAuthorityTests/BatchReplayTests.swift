@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Tenon
+import TestFolders
 import Testing
 
 @testable import TenonAuthority
 
 /// The use of requests of signature version 2: a bit below a root, or a nonce.
 @Suite struct BatchReplayTests {
+    private var stores: TestStores { .current }
+
     static func member(
         _ stores: TestStores, device: String = "d", root: Int, size: Int = 64, index: Int, ahead: Int64 = 0
     ) throws -> SignedUse {
@@ -22,37 +25,31 @@ import Testing
             deviceID: device, mark: .nonce(ReplayStoreTests.nonce(number)), timestamp: stores.clock.now().seconds)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func eachMemberOnce(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            for size in [1, 2, 63, 64, 65, 128, 129, 1_024] {
-                let indices = Set([0, 1, 7, 8, 62, 63, 64, 65, 127, 128, size - 1].filter { $0 < size }).sorted()
-                for index in indices {
-                    let use = try Self.member(stores, root: size, size: size, index: index)
-                    #expect(try await stores.remember(use) == .fresh, "\(index) of \(size)")
-                    #expect(try await stores.remember(use) == .replay, "\(index) of \(size)")
-                }
+    @Test(.stores) func eachMemberOnce() async throws {
+        for size in [1, 2, 63, 64, 65, 128, 129, 1_024] {
+            let indices = Set([0, 1, 7, 8, 62, 63, 64, 65, 127, 128, size - 1].filter { $0 < size }).sorted()
+            for index in indices {
+                let use = try Self.member(stores, root: size, size: size, index: index)
+                #expect(try await stores.remember(use) == .fresh, "\(index) of \(size)")
+                #expect(try await stores.remember(use) == .replay, "\(index) of \(size)")
             }
-            #expect(try await stores.remember(Self.nonce(stores, 1)) == .fresh)
-            #expect(try await stores.remember(Self.nonce(stores, 1)) == .replay)
-            #expect(try await stores.remember(Self.nonce(stores, device: "e", 1)) == .fresh)
-            let broken = SignedUse(deviceID: "d", mark: .nonce("x"), timestamp: stores.clock.now().seconds)
-            #expect(await errorThrown { try await stores.remember(broken) }?.code == .nonce)
         }
+        #expect(try await stores.remember(Self.nonce(stores, 1)) == .fresh)
+        #expect(try await stores.remember(Self.nonce(stores, 1)) == .replay)
+        #expect(try await stores.remember(Self.nonce(stores, device: "e", 1)) == .fresh)
+        let broken = SignedUse(deviceID: "d", mark: .nonce("x"), timestamp: stores.clock.now().seconds)
+        #expect(await errorThrown { try await stores.remember(broken) }?.code == .nonce)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func oneOf64IsFresh(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            for index in 0..<8 {
-                let outcomes = try await atOnce(64) { _ in
-                    try await stores.remember(Self.member(stores, root: 1, index: index))
-                }
-                #expect(outcomes.count { $0 == .fresh } == 1)
+    @Test(.stores) func oneOf64IsFresh() async throws {
+        for index in 0..<8 {
+            let outcomes = try await atOnce(64) { _ in
+                try await stores.remember(Self.member(stores, root: 1, index: index))
             }
-            let outcomes = try await atOnce(64) { try await stores.remember(Self.member(stores, root: 2, index: $0)) }
-            #expect(outcomes.allSatisfy { $0 == .fresh })
+            #expect(outcomes.count { $0 == .fresh } == 1)
         }
+        let outcomes = try await atOnce(64) { try await stores.remember(Self.member(stores, root: 2, index: $0)) }
+        #expect(outcomes.allSatisfy { $0 == .fresh })
     }
 
     /// An entry is a root or a nonce, however many requests are below the root; version 1 has entries of its own.
@@ -104,21 +101,18 @@ import Testing
     }
 
     /// With the first entry of a device goes that entry alone.
-    @Test(arguments: StoreKind.allCases)
-    func eachEntryHasItsOwnTime(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            #expect(try await stores.remember(Self.nonce(stores, 1)) == .fresh)
-            var later = Self.nonce(stores, 2)
-            // Redis takes a longer leap of its clock for a step.
-            for step in 0..<14 {
-                stores.clock.advance(50_000)
-                _ = try await stores.remember(Self.nonce(stores, device: "e", step))
-                guard step == 7 else { continue }
-                later = Self.nonce(stores, 2)
-                #expect(try await stores.remember(later) == .fresh)
-            }
-            #expect(try await stores.remember(later) == .replay)
+    @Test(.stores) func eachEntryHasItsOwnTime() async throws {
+        #expect(try await stores.remember(Self.nonce(stores, 1)) == .fresh)
+        var later = Self.nonce(stores, 2)
+        // Redis takes a longer leap of its clock for a step.
+        for step in 0..<14 {
+            stores.clock.advance(50_000)
+            _ = try await stores.remember(Self.nonce(stores, device: "e", step))
+            guard step == 7 else { continue }
+            later = Self.nonce(stores, 2)
+            #expect(try await stores.remember(later) == .fresh)
         }
+        #expect(try await stores.remember(later) == .replay)
     }
 
     /// While the wall clock stands still a request stays in time, and so does its bit.
@@ -136,17 +130,13 @@ import Testing
         await store.close()
     }
 
-    /// The bits of a batch go by themselves from Redis.
-    @Test(arguments: StoreKind.allCases)
-    func bitsHaveAnEnd(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            #expect(try await stores.remember(Self.member(stores, root: 1, index: 0)) == .fresh)
-            guard let redis = stores.replays as? RedisStore else { return }
-            let script = Array("return redis.call('PTTL', redis.call('KEYS', ARGV[1] .. '*')[1])".utf8)
-            let command = [Array("EVAL".utf8), script, Array("0".utf8), redis.key("bits:")]
-            let left = try #require(try await redis.run { _ in command }.integer)
-            #expect(1...MemoryReplayStore.retention ~= left)
-        }
+    @Test(.stores) func bitsHaveAnEnd() async throws {
+        #expect(try await stores.remember(Self.member(stores, root: 1, index: 0)) == .fresh)
+        guard let redis = stores.replays as? RedisStore else { return }
+        let script = Array("return redis.call('PTTL', redis.call('KEYS', ARGV[1] .. '*')[1])".utf8)
+        let command = [Array("EVAL".utf8), script, Array("0".utf8), redis.key("bits:")]
+        let left = try #require(try await redis.run { _ in command }.integer)
+        #expect(1...MemoryReplayStore.retention ~= left)
     }
 
     /// A full store takes no new batch, and goes on with those that it has.
@@ -159,24 +149,6 @@ import Testing
             }
             #expect(try await stores.remember(Self.member(stores, root: 1, index: 1)) == .fresh)
             #expect(try await stores.remember(Self.member(stores, root: 1, index: 0)) == .replay)
-        }
-    }
-
-    /// A process that does not know what an earlier one accepted refuses all of that time.
-    @Test func aRestartForgetsNothing() async throws {
-        let (folder, clock) = (try TestFolder(), FakeClock())
-        var uses: [SignedUse] = []
-        for life in 1...2 {
-            let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: clock)
-            let replays = try await MemoryReplayStore(clock: store.clock, horizon: store)
-            for use in uses { #expect(try await replays.remember(use) == .mayBeForgotten) }
-            for ahead: Int64 in life == 1 ? [-300, 0, 300] : [] {
-                let mark = SignedUse.Mark.member(
-                    thumbprint: try Sample.digest("k"), root: try Sample.digest("\(ahead)"), size: 4, index: 3)
-                uses.append(SignedUse(deviceID: "d", mark: mark, timestamp: clock.now().seconds + ahead))
-                #expect(try await replays.remember(uses[uses.count - 1]) == .fresh)
-            }
-            await store.close()
         }
     }
 
@@ -227,7 +199,7 @@ import Testing
 
     private static func bytes(_ stores: TestStores) async throws -> Int {
         guard let redis = stores.replays as? RedisStore else {
-            let pages = String(decoding: try TestFolder.read("/proc/self/statm"), as: UTF8.self).split(separator: " ")
+            let pages = String(decoding: try readFile("/proc/self/statm"), as: UTF8.self).split(separator: " ")
             return try #require(Int(pages[1])) * Int(getpagesize())
         }
         let reply = try await redis.run { _ in ["INFO", "memory"].map { Array($0.utf8) } }

@@ -4,6 +4,8 @@ import TenonAuthority
 import Testing
 
 @Suite struct ChallengeStoreTests {
+    private var stores: TestStores { .current }
+
     static func entry(
         _ stores: TestStores, _ purpose: ChallengeEntry.Purpose = .registration, app: String = "demo",
         milliseconds: Int64 = 90_000, attestation: ChallengeEntry.Attestation? = nil
@@ -20,55 +22,43 @@ import Testing
             maker: Array("id:49465800".utf8), model: [0xc3, 0xa9], version: [])
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func whatIsPutIsTakenOnce(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let entry = Self.entry(stores, app: "a \"quoted\" é\n app", attestation: try Self.attestation())
-            try await stores.put(entry, "one")
-            #expect(try await stores.take("two") == nil)
-            #expect(try await stores.take("one") == entry)
-            #expect(try await stores.take("one") == nil)
-        }
+    @Test(.stores) func whatIsPutIsTakenOnce() async throws {
+        let entry = Self.entry(stores, app: "a \"quoted\" é\n app", attestation: try Self.attestation())
+        try await stores.put(entry, "one")
+        #expect(try await stores.take("two") == nil)
+        #expect(try await stores.take("one") == entry)
+        #expect(try await stores.take("one") == nil)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func oneOf64HasIt(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            for round in 0..<8 {
-                try await stores.put(Self.entry(stores), "one \(round)")
-                let taken = try await atOnce(64) { _ in try await stores.take("one \(round)") }
-                #expect(taken.count { $0 != nil } == 1)
-            }
+    @Test(.stores) func oneOf64HasIt() async throws {
+        for round in 0..<8 {
+            try await stores.put(Self.entry(stores), "one \(round)")
+            let taken = try await atOnce(64) { _ in try await stores.take("one \(round)") }
+            #expect(taken.count { $0 != nil } == 1)
         }
     }
 
     /// A secret of the attestation CA is not a challenge, and trying it as one does not use it up.
-    @Test(arguments: StoreKind.allCases)
-    func purposesAreApart(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let entry = Self.entry(stores, .certificate, attestation: try Self.attestation())
-            try await stores.put(entry, "one")
-            #expect(try await stores.take("one", .registration) == nil)
-            #expect(try await stores.take("one", .certificate) == entry)
-        }
+    @Test(.stores) func purposesAreApart() async throws {
+        let entry = Self.entry(stores, .certificate, attestation: try Self.attestation())
+        try await stores.put(entry, "one")
+        #expect(try await stores.take("one", .registration) == nil)
+        #expect(try await stores.take("one", .certificate) == entry)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func lateIsNever(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            for text in ["in time", "late", "late by the other clock"] {
-                try await stores.put(Self.entry(stores), text)
-            }
-            stores.clock.advance(89_999)
-            #expect(try await stores.take("in time") != nil)
-            stores.clock.advance(1)
-            #expect(try await stores.take("late") == nil)
-            // Setting the clock back does not help; some stores give nothing until it is believed.
-            stores.clock.step(-3_600_000)
-            for text in ["late by the other clock", "late"] {
-                let entry = (try? await stores.take(text)) ?? nil
-                #expect(entry == nil)
-            }
+    @Test(.stores) func lateIsNever() async throws {
+        for text in ["in time", "late", "late by the other clock"] {
+            try await stores.put(Self.entry(stores), text)
+        }
+        stores.clock.advance(89_999)
+        #expect(try await stores.take("in time") != nil)
+        stores.clock.advance(1)
+        #expect(try await stores.take("late") == nil)
+        // Setting the clock back does not help; some stores give nothing until it is believed.
+        stores.clock.step(-3_600_000)
+        for text in ["late by the other clock", "late"] {
+            let entry = (try? await stores.take(text)) ?? nil
+            #expect(entry == nil)
         }
     }
 
@@ -111,12 +101,7 @@ import Testing
     @Test func manyAddressesKeepNobodyOut() async throws {
         try await ServiceRig.with(limits: #"{"challenges": 340, "per_address_per_minute": 20}"#) { rig in
             func status(_ peer: String) async throws -> Int {
-                let body: JSON = ["app_id": "open"]
-                return await rig.ask(
-                    AuthorityRequest(
-                        method: "POST", target: "/v1/device/challenge", headers: [("Host", "auth.example")],
-                        body: try body.encoded(), peer: peer)
-                ).status
+                try await rig.service.post("/v1/device/challenge", ["app_id": "open"], peer: peer).status
             }
             for address in 1...17 {
                 for host in 1...20 { _ = try await status(address == 17 ? "2001:db8::\(host)" : "192.0.2.\(address)") }

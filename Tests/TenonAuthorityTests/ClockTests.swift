@@ -26,6 +26,13 @@ final class FakeClock: AuthorityClock {
 }
 
 @Suite struct ClockTests {
+    /// A clock, and the one that it follows, which was read.
+    private static func clocks() -> (source: FakeClock, clock: SteadyClock) {
+        let source = FakeClock(wall: 10_000_000, boot: 0)
+        let clock = SteadyClock(source)
+        _ = clock.now()
+        return (source, clock)
+    }
     @Test func wallTimeNeverGoesBack() {
         let source = FakeClock(wall: 10_000, boot: 0)
         let clock = SteadyClock(source)
@@ -43,15 +50,12 @@ final class FakeClock: AuthorityClock {
     /// is undone.
     @Test(arguments: [Int64(3_600_000), -3_600_000, 60_001, -60_001])
     func aWrongStepIsNotBelieved(_ step: Int64) {
-        let source = FakeClock(wall: 10_000_000, boot: 0)
-        let clock = SteadyClock(source)
-        _ = clock.now()
+        let (source, clock) = Self.clocks()
         source.step(step)
         for minute in 1...10 {
             source.advance(60_000)
-            #expect(
-                clock.now() == AuthorityInstant(wall: 10_000_000 + Int64(minute) * 60_000, boot: Int64(minute) * 60_000)
-            )
+            let minutes = Int64(minute) * 60_000
+            #expect(clock.now() == AuthorityInstant(wall: 10_000_000 + minutes, boot: minutes))
             #expect(clock.stepBack == max(0, -step) && clock.stepAhead == max(0, step))
             clock.compare(with: [step, 0])
         }
@@ -61,9 +65,7 @@ final class FakeClock: AuthorityClock {
 
     /// Nor is a repeated step, or one that other clocks contradict.
     @Test func othersMayDenyAStep() {
-        let source = FakeClock(wall: 10_000_000, boot: 0)
-        let clock = SteadyClock(source)
-        _ = clock.now()
+        let (source, clock) = Self.clocks()
         source.step(3_600_000)
         for _ in 0..<60 {
             source.advance(60_000)
@@ -74,9 +76,7 @@ final class FakeClock: AuthorityClock {
 
     @Test(arguments: [Int64(3_600_000), -3_600_000])
     func aStepOfAllIsBelieved(_ step: Int64) {
-        let source = FakeClock(wall: 10_000_000, boot: 0)
-        let clock = SteadyClock(source)
-        _ = clock.now()
+        let (source, clock) = Self.clocks()
         source.step(step)
         clock.compare(with: [-2_000, 2_000])
         #expect(clock.now() == source.now())
@@ -84,9 +84,7 @@ final class FakeClock: AuthorityClock {
 
     /// A boot clock that went ahead with the wall clock and came back was no boot clock: no deadline depends on it.
     @Test func aBootClockMayGoBack() {
-        let source = FakeClock(wall: 10_000_000, boot: 0)
-        let clock = SteadyClock(source)
-        _ = clock.now()
+        let (source, clock) = Self.clocks()
         source.advance(3_600_000)
         #expect(clock.now() == source.now())
         source.advance(-3_600_000)
@@ -97,9 +95,7 @@ final class FakeClock: AuthorityClock {
     /// If no other clock can be asked, a step is believed once earlier requests cannot be replayed.
     @Test(arguments: [Int64(3_600_000), -3_600_000])
     func aStepThatStaysIsBelieved(_ step: Int64) {
-        let source = FakeClock(wall: 10_000_000, boot: 0)
-        let clock = SteadyClock(source)
-        _ = clock.now()
+        let (source, clock) = Self.clocks()
         source.step(step)
         _ = clock.now()
         source.advance(SteadyClock.patience - 1)
@@ -117,11 +113,6 @@ final class FakeClock: AuthorityClock {
         #expect(clock.now().wall == 10_001_000)
         source.step(20_000_000)
         #expect(clock.now().wall == source.now().wall)
-    }
-
-    @Test func earlierLivesCount() {
-        let clock = SteadyClock(FakeClock(wall: 10_000, boot: 0), notBefore: 20_000)
-        #expect(clock.now().wall == 20_000)
     }
 
     @Test func deadlinePassesByEitherClock() {

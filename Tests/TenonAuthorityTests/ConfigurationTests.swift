@@ -119,42 +119,42 @@ import Testing
         """
     }
 
-    /// The configuration's text, the line of the mistake, and the error.
+    /// A mistake in line 3, and what is said of it.
     @Test(arguments: [
-        (#""unknown": 1"#, 3, "unknown is not known"),
-        (#""public": {"port": 1}"#, 3, "public needs \"unix\", or \"address\" and \"port\""),
-        (#""public": {"address": "0.0.0.0", "port": 1}"#, 3, "public needs \"certificate\" and \"key\""),
-        (#""public": {"address": "here", "port": 1}"#, 3, "public.address must be an IP address"),
-        (#""public": {"address": "::1", "port": 65536}"#, 3, "public.port must be a whole number from 0 to 65535"),
-        (#""public": {"address": "::1", "port": "1"}"#, 3, "public.port must be a whole number"),
-        (#""public": {"address": "::1", "port": 1, "key": "k"}"#, 3, "public needs both \"certificate\" and \"key\""),
-        (#""public": {"unix": "s", "port": 1}"#, 3, "public must be either"),
-        (#""public": []"#, 3, "public must be an object"),
-        (#""internal": {"unix": "s"}"#, 3, "internal needs \"backends\""),
-        (#""internal": {"address": "10.0.0.1", "port": 1, "behind_proxy": true}"#, 3, "internal needs \"certificate\""),
-        (#""admin": {}"#, 3, "admin needs \"unix\""), (#""admin": {"unix": ""}"#, 3, "admin.unix must be"),
-        (#""admin": {"unix": "a", "port": 1}"#, 3, "admin.port is not known"),
-        (#""instance": "a b""#, 3, "instance must be 1 to 64"),
-        (#""shared": {}"#, 3, "shared needs \"redis\""),
-        (#""shared": {"redis": "redis://10.0.0.1:1", "postgres": "p"}"#, 3, "shared.redis must be redis://"),
-        (#""shared": {"redis": "redis://:secret@127.0.0.1:1", "postgres": "p"}"#, 3, "shared.redis must be redis://"),
-        (#""shared": {"redis": "unix:/r"}"#, 3, "shared needs \"postgres\""),
-        (#""shared": {"redis": "unix:/r", "postgres": "p", "name": "A"}"#, 3, "shared.name must be 1 to 63"),
-        (#""shared": {"redis": "unix:/r", "postgres": "p", "password": "A"}"#, 3, "shared.password is not known"),
-        (#""trusted_proxies": ["a"]"#, 3, "trusted_proxies[0] must be an address"),
-        (#""limits": {"challenges": 0}"#, 3, "limits.challenges must be a whole number from 1 to 10000000"),
-        (#""limits": {"chalenges": 1}"#, 3, "limits.chalenges is not known"),
-        (#""ek_deny": {"models": [{}]}"#, 3, "ek_deny.models[0] needs \"maker\", \"model\" or \"version\""),
-        (#""ek_deny": {"models": [{"maker": ""}]}"#, 3, "ek_deny.models[0].maker must be a text"),
-        (#""ek_deny": {"ek_ids": ["ab"]}"#, 3, "ek_deny.ek_ids[0] must be a SHA-256 in hex"),
-        (#""ek_deny": {"crls": [""]}"#, 3, "ek_deny.crls[0] must be a PEM file"),
-        (#""trusted_proxies": ["localhost"]"#, 3, "trusted_proxies[0] must be an address, or \"unix\""),
-        (#""backends": [{"name": "a"}]"#, 3, "backends[0] needs \"token_sha256\""),
-        (#""backends": {}"#, 3, "backends must be an array"),
-        ("\"\\u0007\": 1", 3, "(a name that is not shown) is not known"),
+        (#""unknown": 1"#, "unknown is not known"),
+        (#""public": {"port": 1}"#, "public needs \"unix\", or \"address\" and \"port\""),
+        (#""public": {"address": "0.0.0.0", "port": 1}"#, "public needs \"certificate\" and \"key\""),
+        (#""public": {"address": "here", "port": 1}"#, "public.address must be an IP address"),
+        (#""public": {"address": "::1", "port": 65536}"#, "public.port must be a whole number from 0 to 65535"),
+        (#""public": {"address": "::1", "port": "1"}"#, "public.port must be a whole number"),
+        (#""public": {"address": "::1", "port": 1, "key": "k"}"#, "public needs both \"certificate\" and \"key\""),
+        (#""public": {"unix": "s", "port": 1}"#, "public must be either"),
+        (#""public": []"#, "public must be an object"),
+        (#""internal": {"unix": "s"}"#, "internal needs \"backends\""),
+        (#""internal": {"address": "10.0.0.1", "port": 1, "behind_proxy": true}"#, "internal needs \"certificate\""),
+        (#""admin": {}"#, "admin needs \"unix\""), (#""admin": {"unix": ""}"#, "admin.unix must be"),
+        (#""admin": {"unix": "a", "port": 1}"#, "admin.port is not known"),
+        (#""instance": "a b""#, "instance must be 1 to 64"),
+        (#""shared": {}"#, "shared needs \"redis\""),
+        (#""shared": {"redis": "redis://10.0.0.1:1", "postgres": "p"}"#, "shared.redis must be redis://"),
+        (#""shared": {"redis": "redis://:secret@127.0.0.1:1", "postgres": "p"}"#, "shared.redis must be redis://"),
+        (#""shared": {"redis": "unix:/r"}"#, "shared needs \"postgres\""),
+        (#""shared": {"redis": "unix:/r", "postgres": "p", "name": "A"}"#, "shared.name must be 1 to 63"),
+        (#""shared": {"redis": "unix:/r", "postgres": "p", "password": "A"}"#, "shared.password is not known"),
+        (#""trusted_proxies": ["a"]"#, "trusted_proxies[0] must be an address"),
+        (#""limits": {"challenges": 0}"#, "limits.challenges must be a whole number from 1 to 10000000"),
+        (#""limits": {"chalenges": 1}"#, "limits.chalenges is not known"),
+        (#""ek_deny": {"models": [{}]}"#, "ek_deny.models[0] needs \"maker\", \"model\" or \"version\""),
+        (#""ek_deny": {"models": [{"maker": ""}]}"#, "ek_deny.models[0].maker must be a text"),
+        (#""ek_deny": {"ek_ids": ["ab"]}"#, "ek_deny.ek_ids[0] must be a SHA-256 in hex"),
+        (#""ek_deny": {"crls": [""]}"#, "ek_deny.crls[0] must be a PEM file"),
+        (#""trusted_proxies": ["localhost"]"#, "trusted_proxies[0] must be an address, or \"unix\""),
+        (#""backends": [{"name": "a"}]"#, "backends[0] needs \"token_sha256\""),
+        (#""backends": {}"#, "backends must be an array"),
+        ("\"\\u0007\": 1", "(a name that is not shown) is not known"),
     ])
-    func aMistakeIsNamedWithItsLine(_ member: String, _ line: Int, _ what: String) async {
-        await Self.expect(Self.small(member), line, what)
+    func aMistakeIsNamedWithItsLine(_ member: String, _ what: String) async {
+        await Self.expect(Self.small(member), 3, what)
     }
 
     static func expect(
@@ -166,43 +166,37 @@ import Testing
         #expect(message.hasPrefix("The configuration, line \(line): \(what)"), "\(message)", sourceLocation: location)
     }
 
+    private static let ab = String(repeating: "ab", count: 32)
+
+    /// A mistake in the record of an app, and what is said behind its place.
     @Test(arguments: [
-        (#""dialects": ["swift"]"#, "apps[0].dialects[0] must be \"docs\" or \"tenon\""),
-        (#""dialects": ["docs", "docs"]"#, "apps[0].dialects[1] is listed twice"),
-        (#""ek_admission": "none""#, "apps[0].ek_admission must be \"chain\" or \"inventory\" or \"both\""),
-        (#""ek_admission": "inventory""#, "apps[0].ek_admission needs \"ek_allow_list\""),
-        (#""ek_allow_list": ["\#(String(repeating: "ab", count: 32))"]"#, "apps[0].ek_allow_list has no effect"),
-        (#""ek_allow_list": ["ab"]"#, "apps[0].ek_allow_list[0] must be a SHA-256 in hex"),
-        (#""ek_roots": [{}]"#, "apps[0].ek_roots[0] needs \"path\""),
-        (#""ek_roots": ["a.pem"]"#, "apps[0].ek_roots[0] must be an object"),
-        (#""max_devices_per_ek": 0"#, "apps[0].max_devices_per_ek must be a whole number"),
-        (#""unproven_rotation": "mark_unattested""#, "apps[0].unproven_rotation must be \"refuse\""),
-        (#""require_attestation": "no""#, "apps[0].require_attestation must be true or false"),
-        (
-            #""dialects": ["docs"], "max_key_age_days": 90"#,
-            "apps[0].max_key_age_days leads to devices that cannot sign"
-        ),
-        (#""max_key_age_days": 90"#, "apps[0].max_key_age_days leads to devices that cannot sign"),
-        (#""firmware_min": 1"#, "apps[0].firmware_min cannot be judged"),
-        (#""require_owner_hierarchy": true"#, "apps[0].require_owner_hierarchy needs \"dialects\""),
+        (#""dialects": ["swift"]"#, "dialects[0] must be \"docs\" or \"tenon\""),
+        (#""dialects": ["docs", "docs"]"#, "dialects[1] is listed twice"),
+        (#""ek_admission": "none""#, "ek_admission must be \"chain\" or \"inventory\" or \"both\""),
+        (#""ek_admission": "inventory""#, "ek_admission needs \"ek_allow_list\""),
+        (#""ek_allow_list": ["\#(ab)"]"#, "ek_allow_list has no effect"),
+        (#""ek_allow_list": ["ab"]"#, "ek_allow_list[0] must be a SHA-256 in hex"),
+        (#""ek_roots": [{}]"#, "ek_roots[0] needs \"path\""),
+        (#""ek_roots": ["a.pem"]"#, "ek_roots[0] must be an object"),
+        (#""max_devices_per_ek": 0"#, "max_devices_per_ek must be a whole number"),
+        (#""unproven_rotation": "mark_unattested""#, "unproven_rotation must be \"refuse\""),
+        (#""require_attestation": "no""#, "require_attestation must be true or false"),
+        (#""dialects": ["docs"], "max_key_age_days": 90"#, "max_key_age_days leads to devices that cannot sign"),
+        (#""max_key_age_days": 90"#, "max_key_age_days leads to devices that cannot sign"),
+        (#""firmware_min": 1"#, "firmware_min cannot be judged"),
+        (#""require_owner_hierarchy": true"#, "require_owner_hierarchy needs \"dialects\""),
         (
             #""require_owner_hierarchy": true, "dialects": ["tenon"], "require_attestation": false"#,
-            "apps[0].require_owner_hierarchy needs \"require_attestation\""
+            "require_owner_hierarchy needs \"require_attestation\""
         ),
-        (#""registration": "closed""#, "apps[0].registration must be \"open\" or \"approve\""),
-        (
-            #""ek_allow_list": ["\#(String(repeating: "ab", count: 32))", {"ek_id": "\#(String(repeating: "ab", count: 32))"}]"#,
-            "apps[0].ek_allow_list lists a TPM twice"
-        ),
-        (#""ek_allow_list": [{"maker": "id:1"}]"#, "apps[0].ek_allow_list[0] needs \"ek_id\""),
-        (
-            #""ek_allow_list": [{"ek_id": "\#(String(repeating: "ab", count: 32))", "model": "\u0001"}]"#,
-            "apps[0].ek_allow_list[0].model must be 1 to 64"
-        ),
-        (#""id2": 1"#, "apps[0].id2 is not known"),
+        (#""registration": "closed""#, "registration must be \"open\" or \"approve\""),
+        (#""ek_allow_list": ["\#(ab)", {"ek_id": "\#(ab)"}]"#, "ek_allow_list lists a TPM twice"),
+        (#""ek_allow_list": [{"maker": "id:1"}]"#, "ek_allow_list[0] needs \"ek_id\""),
+        (#""ek_allow_list": [{"ek_id": "\#(ab)", "model": "\u0001"}]"#, "ek_allow_list[0].model must be 1 to 64"),
+        (#""id2": 1"#, "id2 is not known"),
     ])
     func aMistakeInAnAppIsNamedWithItsLine(_ member: String, _ what: String) async {
-        await Self.expect(Self.small(app: member), 6, what)
+        await Self.expect(Self.small(app: member), 6, "apps[0]." + what)
     }
 
     /// The age of keys may be limited only if a rotation can be proven or needs no proof.
@@ -220,21 +214,21 @@ import Testing
         await Self.expect("{}", 1, "the file needs \"origins\"")
         await Self.expect("\n{\"origins\": [\"https://a.example\"]}", 2, "the file needs \"apps\"")
         await Self.expect("[]", 1, "the file must be an object")
+        func backend(_ name: String, _ more: String = #", "apps": ["a"]"#) -> String {
+            #"{"name": "\#(name)", "token_sha256": "\#(Self.ab)"\#(more)}"#
+        }
         let app = #"{"id": "a"}"#
-        let start = "{\"origins\": [\"http://localhost\"],\n"
-        await Self.expect(start + "\"apps\": [\(app), \(app)]}", 2, "apps lists an app twice")
-        await Self.expect(start + "\"apps\": [{}]}", 2, "apps[0] needs \"id\"")
-        await Self.expect(start + "\"apps\": [{\"id\": \"a b\"}]}", 2, "apps[0].id must be")
-        let token = String(repeating: "ab", count: 32)
-        let backend = #"{"name": "b", "token_sha256": "\#(token)", "apps": ["a"]}"#
-        let apps = start + "\"apps\": [\(app)],\n"
-        await Self.expect(apps + "\"backends\": [\(backend), \(backend)]}", 3, "backends lists a name twice")
-        let sameToken = #"{"name": "c", "token_sha256": "\#(token)", "apps": ["a"]}"#
-        await Self.expect(apps + "\"backends\": [\(backend), \(sameToken)]}", 3, "backends lists a token twice")
-        let stranger = #"{"name": "c", "token_sha256": "\#(token)", "apps": ["z"]}"#
-        await Self.expect(apps + "\"backends\": [\(stranger)]}", 3, "backends[0].apps[0] must be the id of an app")
-        let lonely = #"{"name": "c", "token_sha256": "\#(token)"}"#
-        await Self.expect(apps + "\"backends\": [\(lonely)]}", 3, "backends[0] needs \"apps\"")
+        for (name, values, what) in [
+            ("apps", "\(app), \(app)", "apps lists an app twice"), ("apps", "{}", "apps[0] needs \"id\""),
+            ("apps", "{\"id\": \"a b\"}", "apps[0].id must be"),
+            ("backends", "\(backend("b")), \(backend("b"))", "backends lists a name twice"),
+            ("backends", "\(backend("b")), \(backend("c"))", "backends lists a token twice"),
+            ("backends", backend("c", #", "apps": ["z"]"#), "backends[0].apps[0] must be the id of an app"),
+            ("backends", backend("c", ""), "backends[0] needs \"apps\""),
+        ] {
+            let apps = name == "apps" ? "" : ", \"apps\": [\(app)]"
+            await Self.expect("{\"origins\": [\"http://localhost\"]\(apps),\n\"\(name)\": [\(values)]}", 2, what)
+        }
     }
 
     /// Without roots, no device can be attested: a demo on loopback may start without them, a service may not.

@@ -184,7 +184,10 @@ extension TestDevice {
 }
 
 /// A service whose backend has two hosts, and a device that signs with both versions.
-struct CoveredRig: Sendable {
+struct CoveredRig: Given {
+    @TaskLocal static var held: CoveredRig?
+    static var given: TaskLocal<CoveredRig?> { $held }
+
     let rig: ServiceRig
     let device: TestDevice
 
@@ -202,6 +205,14 @@ struct CoveredRig: Sendable {
 
     static func with(limits: String = "{}", _ body: (CoveredRig) async throws -> Void) async throws {
         try await ServiceRig.with(apps: apps, limits: limits, backends: backends) { rig in
+            try await body(CoveredRig(rig: rig, device: rig.device(versions: [1, 2])))
+        }
+    }
+
+    static func on(_ kind: StoreKind, _ body: (CoveredRig) async throws -> Void) async throws {
+        let configuration = try ServiceRig.configuration(
+            apps, limits: "{}", origins: ServiceRig.origins, backends: backends)
+        try await ServiceRig.with(configuration, on: [kind]) { rig in
             try await body(CoveredRig(rig: rig, device: rig.device(versions: [1, 2])))
         }
     }
@@ -227,10 +238,9 @@ struct CoveredRig: Sendable {
     static func send(
         _ question: JSON, to service: AuthorityEngine, token: String = ServiceRig.token
     ) async throws -> AuthorityAnswer {
-        await service.answer(
-            AuthorityRequest(
-                method: "POST", target: "/auth/v1/device/verify", headers: [("Authorization", "Bearer \(token)")],
-                body: try question.encoded()), at: .internal)
+        let headers = [(name: "Authorization", value: "Bearer \(token)")]
+        return await service.ask(
+            "POST", "/auth/v1/device/verify", try question.encoded(), at: .internal, headers: headers)
     }
 
     /// The value of a metric.
@@ -250,7 +260,6 @@ struct CoveredRig: Sendable {
     }
 
     private static func lines(_ service: AuthorityEngine) async -> [String] {
-        let answer = await service.answer(AuthorityRequest(method: "GET", target: "/metrics"), at: .admin)
-        return String(decoding: answer.body, as: UTF8.self).split(separator: "\n").map(String.init)
+        await service.metrics().split(separator: "\n").map(String.init)
     }
 }

@@ -67,13 +67,12 @@ import Testing
     @Test func freshRootsOfAStranger() async throws {
         let count = getenv("TENON_TEST_STRANGER").flatMap { Int(String(cString: $0)) } ?? 80
         try await CoveredRig.with(limits: #"{"roots_per_device": 2}"#) { rig in
-            let (known, stranger) = (try rig.batch(4), TestDevice(app: "open", id: rig.device.id, key: try Self.key()))
+            let known = try rig.batch(4)
+            let stranger = TestDevice(app: "open", id: rig.device.id, key: try SoftwareKey(signsDigests: true))
             #expect(try await rig.ask(known[0]) == "200")
-            let keyID = rig.device.key.publicKey
+            let thumbprint = try rig.device.key.publicKey.thumbprint
             for number in 0..<count {
-                let draft = try CoveredDraft(stranger, at: rig.seconds).with {
-                    $0.keyID = (try? keyID.thumbprint) ?? ""
-                }
+                let draft = try CoveredDraft(stranger, at: rig.seconds).with { $0.keyID = thumbprint }
                 let answer = try await CoveredRig.send(stranger.batch([draft])[0].question(), to: rig.rig.service)
                 #expect(answer.verdict == "401 INVALID_SIGNATURE", "\(number)")
             }
@@ -85,30 +84,21 @@ import Testing
         }
     }
 
-    private static func key() throws -> SoftwareKey { try SoftwareKey(signsDigests: true) }
-
     /// 1,500 requests a second of one device, in 30 batches, through all rules, for as many seconds as the environment
     /// says; else a tenth of a second. ``BatchReplayTests`` has a minute of them at the store.
     @Test func aDeviceAtFullSpeed() async throws {
         let named = getenv("TENON_TEST_SECONDS").flatMap { Int(String(cString: $0)) }
         let (seconds, batches) = (named ?? 1, named == nil ? 3 : 30)
-        for kind in StoreKind.allCases {
-            try await kind.withStores { stores in
-                stores.clock.advance(600_000)
-                let configuration = try ServiceRig.configuration(
-                    CoveredRig.apps, limits: "{}", origins: #"["http://127.0.0.1:8420"]"#,
-                    backends: CoveredRig.backends)
-                let rig = try ServiceRig.rig(on: stores, configuration)
-                let device = try await rig.device(versions: [2])
-                for _ in 0..<seconds {
-                    for _ in 0..<batches {
-                        for signed in try device.batch(50, at: rig.seconds) {
-                            let answer = try await CoveredRig.send(signed.question(), to: rig.service)
-                            guard answer.status == 200 else { throw Surprise(answer.verdict) }
-                        }
+        try await ServiceRig.with(apps: CoveredRig.apps, backends: CoveredRig.backends) { rig in
+            let device = try await rig.device(versions: [2])
+            for _ in 0..<seconds {
+                for _ in 0..<batches {
+                    for signed in try device.batch(50, at: rig.seconds) {
+                        let answer = try await CoveredRig.send(signed.question(), to: rig.service)
+                        guard answer.status == 200 else { throw Surprise(answer.verdict) }
                     }
-                    stores.clock.advance(1_000)
                 }
+                rig.clock.advance(1_000)
             }
         }
     }

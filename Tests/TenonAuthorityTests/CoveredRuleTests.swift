@@ -5,7 +5,13 @@ import Testing
 
 /// Requests of signature version 2 that break one rule of docs/signing.md, each refused by that rule.
 @Suite struct CoveredRuleTests {
+    private var rig: CoveredRig { .current }
+
     private typealias Change = (String, (inout CoveredSigned) throws -> Void, String)
+
+    private static func rule(_ number: Int) -> String { "INVALID_REQUEST signing_rule_\(number)" }
+    private static let signature = "INVALID_SIGNATURE signing_rule_19"
+    private static let invalid = "INVALID_REQUEST invalid_request"
 
     /// Refuses each change of a good request, and then takes the request itself: nothing was used up.
     private func refuses(
@@ -30,79 +36,58 @@ import Testing
             "X-App-ID", "X-Device-ID", "X-Synheart-Sig-Version", "Content-Digest", "Signature-Input", "Signature",
         ].flatMap { name -> [Change] in
             [
-                ("without \(name)", { $0.changes[name] = .some(nil) }, "INVALID_REQUEST signing_rule_1"),
+                ("without \(name)", { $0.changes[name] = .some(nil) }, Self.rule(1)),
                 (
                     "\(name) twice",
-                    { $0.changes[name.lowercased()] = try $0.headers.first { $0.name == name }?.value },
-                    "INVALID_REQUEST invalid_request"
+                    { $0.changes[name.lowercased()] = try $0.headers.first { $0.name == name }?.value }, Self.invalid
                 ),
             ]
         }
         changes += ["X-Synheart-Signature", "X-Synheart-Timestamp", "x-synheart-nonce"].map { name in
-            ("beside \(name)", { $0.changes[name] = "1" }, "INVALID_REQUEST signing_rule_2")
+            ("beside \(name)", { $0.changes[name] = "1" }, Self.rule(2))
         }
         changes += [
-            ("version 1", { $0.changes["X-Synheart-Sig-Version"] = "1" }, "INVALID_REQUEST signing_rule_1"),
-            ("folded", { $0.changes["X-Synheart-Sig-Version"] = "2, 2" }, "INVALID_REQUEST signing_rule_1"),
-            ("folded digest", { $0.changes["Content-Digest"] = "a, b" }, "INVALID_REQUEST signing_rule_1"),
-            (
-                "two digests", { $0.changes["Content-Digest"] = try "\($0.draft.contentDigest), sha-512=::" },
-                "INVALID_REQUEST signing_rule_1"
-            ),
-            ("no id", { $0.changes["X-Device-ID"] = "" }, "INVALID_REQUEST signing_rule_1"),
-            (
-                "1 MiB", { $0.changes["Signature-Input"] = String(repeating: "a", count: 1_025) },
-                "INVALID_REQUEST invalid_request"
-            ),
-            ("no type", { $0.changes["Content-Type"] = "" }, "INVALID_REQUEST signing_rule_4"),
+            ("version 1", { $0.changes["X-Synheart-Sig-Version"] = "1" }, Self.rule(1)),
+            ("folded", { $0.changes["X-Synheart-Sig-Version"] = "2, 2" }, Self.rule(1)),
+            ("folded digest", { $0.changes["Content-Digest"] = "a, b" }, Self.rule(1)),
+            ("two", { $0.changes["Content-Digest"] = try "\($0.draft.contentDigest), sha-512=::" }, Self.rule(1)),
+            ("no id", { $0.changes["X-Device-ID"] = "" }, Self.rule(1)),
+            ("1 MiB", { $0.changes["Signature-Input"] = String(repeating: "a", count: 1_025) }, Self.invalid),
+            ("no type", { $0.changes["Content-Type"] = "" }, Self.rule(4)),
         ]
         try await refuses(changes)
     }
 
     @Test func theTemplate() async throws {
-        let changes: [Change] = [
-            ("order", #""@method" "@authority""#, #""@authority" "@method""#), ("alg", ";tag=", #";alg="ecdsa";tag="#),
-            ("no query", #""@query" "#, ""), ("spaces", #"" ""#, #""  ""#), ("created", "created=", "created=0"),
-        ].map { name, old, new in
-            (
-                name, { $0.changes["Signature-Input"] = Self.input($0, old, new) },
-                "INVALID_REQUEST signing_rule_3"
-            )
-        }
-        let whole: [Change] = [
-            (
-                "second member", { $0.changes["Signature-Input"] = Self.input($0, "", "") + ", b=()" },
-                "INVALID_REQUEST signing_rule_3"
-            ),
-            (
-                "upper case",
-                { $0.changes["Signature-Input"] = Self.input($0, $0.draft.nonce, $0.draft.nonce.uppercased()) },
-                "INVALID_REQUEST signing_rule_3"
-            ),
-            (
-                "too long",
-                { $0.changes["Signature-Input"] = Self.input($0, "", "") + String(repeating: " ", count: 300) },
-                "INVALID_REQUEST signing_rule_3"
-            ),
+        let inputs: [(String, (CoveredSigned) -> String)] = [
+            ("order", { Self.input($0, #""@method" "@authority""#, #""@authority" "@method""#) }),
+            ("alg", { Self.input($0, ";tag=", #";alg="ecdsa";tag="#) }),
+            ("no query", { Self.input($0, #""@query" "#, "") }), ("spaces", { Self.input($0, #"" ""#, #""  ""#) }),
+            ("created", { Self.input($0, "created=", "created=0") }),
+            ("second member", { Self.input($0, "", "") + ", b=()" }),
+            ("upper case", { Self.input($0, $0.draft.nonce, $0.draft.nonce.uppercased()) }),
+            ("too long", { Self.input($0, "", "") + String(repeating: " ", count: 300) }),
         ]
-        try await refuses(changes + whole) { $0.nonce = "0abcdefa-bcde-4abc-8def-abcdefabcdef" }
+        let changes: [Change] = inputs.map { name, input in
+            (name, { $0.changes["Signature-Input"] = input($0) }, Self.rule(3))
+        }
+        try await refuses(changes) { $0.nonce = "0abcdefa-bcde-4abc-8def-abcdefabcdef" }
     }
 
     @Test func contentHeaders() async throws {
-        let rule = "INVALID_REQUEST signing_rule_4"
         try await refuses([
-            ("type added", { $0.changes["content-type"] = "text/plain" }, rule),
-            ("encoding added", { $0.changes["Content-Encoding"] = "gzip" }, rule),
+            ("type added", { $0.changes["content-type"] = "text/plain" }, Self.rule(4)),
+            ("encoding added", { $0.changes["Content-Encoding"] = "gzip" }, Self.rule(4)),
         ])
         try await refuses([
-            ("type removed", { $0.changes["Content-Type"] = .some(nil) }, rule),
-            ("encoding removed", { $0.changes["Content-Encoding"] = .some(nil) }, rule),
-            ("type changed", { $0.changes["Content-Type"] = "text/html" }, "INVALID_SIGNATURE signing_rule_19"),
+            ("type removed", { $0.changes["Content-Type"] = .some(nil) }, Self.rule(4)),
+            ("encoding removed", { $0.changes["Content-Encoding"] = .some(nil) }, Self.rule(4)),
+            ("type changed", { $0.changes["Content-Type"] = "text/html" }, Self.signature),
         ]) { ($0.contentType, $0.contentEncoding) = ("application/json", "gzip") }
     }
 
     @Test func theValueOfASignature() async throws {
-        func rule(_ number: Int) -> String { "INVALID_REQUEST signing_rule_\(number)" }
+        let rule = Self.rule
         let order = try TextEncoding.hex.decode("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
         let zeros = [UInt8](repeating: 0, count: 32)
         try await refuses([
@@ -132,7 +117,7 @@ import Testing
 
     /// Whatever is changed on the way, with the root known and with it unknown.
     @Test func changesOnTheWay() async throws {
-        let rule = "INVALID_SIGNATURE signing_rule_19"
+        let rule = Self.signature
         let changes: [Change] = [
             ("method", { $0.draft.method = "PUT" }, rule),
             ("host", { $0.draft.authority = "other.example:8443" }, rule),
@@ -140,13 +125,7 @@ import Testing
             ("content digest", { $0.draft.body = [1] }, rule), ("created", { $0.draft.created += 1 }, rule),
             ("expires", { $0.draft.expires -= 1 }, rule),
             ("nonce", { $0.draft.nonce = try RequestHeaders.makeNonce() }, rule),
-            (
-                "form",
-                {
-                    $0.draft.tag = "tenon"
-                    $0.bytes.removeLast($0.bytes.count - 64)
-                }, rule
-            ),
+            ("form", { ($0.draft.tag, $0.bytes) = ("tenon", Array($0.bytes[..<64])) }, rule),
             ("index", { $0.bytes[67] = 2 }, rule), ("size", { $0.bytes[65] = 6 }, rule),
             ("bit of the path", { $0.bytes[70] ^= 1 }, rule),
             (
@@ -154,13 +133,7 @@ import Testing
                 { $0.bytes = Array($0.bytes[..<68] + $0.bytes[100..<132] + $0.bytes[68..<100] + $0.bytes[132...]) },
                 rule
             ),
-            (
-                "inner node",
-                {
-                    $0.bytes.removeSubrange(68..<100)
-                    $0.bytes.replaceSubrange(64..<68, with: [0, 3, 0, 1])
-                }, rule
-            ),
+            ("inner node", { $0.bytes = Array($0.bytes[..<64] + [0, 3, 0, 1] + $0.bytes[100...]) }, rule),
             ("signature", { $0.bytes[5] ^= 1 }, rule),
             ("key", { $0.draft.keyID = try SoftwareKey().publicKey.thumbprint }, "INVALID_SIGNATURE signing_rule_17"),
             ("device", { $0.draft.device = "nobody" }, "NOT_REGISTERED not_registered"),
@@ -179,23 +152,19 @@ import Testing
     }
 
     @Test func theContentAndTheUse() async throws {
-        let rule = "INVALID_REQUEST signing_rule_20"
-        try await refuses([("another body", { $0.sentBody = [1] }, rule), ("no body", { $0.sentBody = [] }, rule)])
+        try await refuses([
+            ("another body", { $0.sentBody = [1] }, Self.rule(20)), ("no body", { $0.sentBody = [] }, Self.rule(20)),
+        ])
     }
 
     /// Wrong requests that the key itself signed: without the rule, each would be accepted.
     @Test func signedSo() async throws {
-        func malformed(_ rule: Int) -> String { "INVALID_REQUEST signing_rule_\(rule)" }
+        let (malformed, skew) = (Self.rule, "CLOCK_SKEW clock_skew")
+        let unqueried = ["@method", "@authority", "@path", "content-digest", "x-app-id", "x-device-id"]
         try await CoveredRig.with { rig in
             let other = try await rig.rig.device("open", versions: [1, 2])
             let drafts: [(String, (inout CoveredDraft) -> Void, String)] = [
-                (
-                    "no query",
-                    {
-                        $0.components = ["@method", "@authority", "@path", "content-digest", "x-app-id", "x-device-id"]
-                    },
-                    malformed(3)
-                ),
+                ("no query", { $0.components = unqueried }, malformed(3)),
                 ("301 s", { $0.expires = $0.created + 301 }, malformed(5)),
                 ("0 s", { $0.expires = $0.created }, malformed(5)),
                 ("dots", { $0.path = "/ingest/../v1" }, malformed(6)),
@@ -205,15 +174,9 @@ import Testing
                 ("another host", { $0.authority = "evil.example" }, "NOT_ALLOWED signing_rule_7"),
                 ("another app", { $0.app = "loose" }, "NOT_REGISTERED not_registered"),
                 ("another device", { $0.device = other.id }, "INVALID_SIGNATURE signing_rule_17"),
-                (
-                    "301 s old", { ($0.created, $0.expires) = ($0.created - 301, $0.expires - 301) },
-                    "CLOCK_SKEW clock_skew"
-                ),
-                (
-                    "301 s early", { ($0.created, $0.expires) = ($0.created + 301, $0.expires + 301) },
-                    "CLOCK_SKEW clock_skew"
-                ),
-                ("expired", { ($0.created, $0.expires) = ($0.created - 20, $0.created - 1) }, "CLOCK_SKEW clock_skew"),
+                ("301 s old", { ($0.created, $0.expires) = ($0.created - 301, $0.expires - 301) }, skew),
+                ("301 s early", { ($0.created, $0.expires) = ($0.created + 301, $0.expires + 301) }, skew),
+                ("expired", { ($0.created, $0.expires) = ($0.created - 20, $0.created - 1) }, skew),
             ]
             for (name, change, expected) in drafts {
                 let draft = try CoveredDraft(rig.device, at: rig.seconds).with(change)
@@ -226,46 +189,42 @@ import Testing
             typed.keyID = try other.key.publicKey.thumbprint
             #expect(try await rig.ask(rig.device.batch([typed])[0]) == "INVALID_SIGNATURE signing_rule_17")
             let foreign = try CoveredDraft(rig.device, at: rig.seconds)
-            #expect(try await rig.ask(other.batch([foreign])[0]) == "INVALID_SIGNATURE signing_rule_19")
-            #expect(try await rig.ask(other.plain(foreign)) == "INVALID_SIGNATURE signing_rule_19")
-            #expect(
-                try await rig.ask(rig.device.batch([foreign], isBare: true)[0]) == "INVALID_SIGNATURE signing_rule_19")
+            for signed in [
+                try other.batch([foreign])[0], try other.plain(foreign),
+                try rig.device.batch([foreign], isBare: true)[0],
+            ] { #expect(try await rig.ask(signed) == Self.signature) }
             #expect(try await rig.ask(rig.device.batch([foreign])[0]) == "200")
         }
     }
 
     /// One leaf twice in a tree is two requests, by the signer's own choice.
-    @Test func oneLeafTwice() async throws {
-        try await CoveredRig.with { rig in
-            let draft = try CoveredDraft(rig.device, at: rig.seconds)
-            for signed in try rig.device.batch([draft, draft, draft]) {
-                #expect(try await rig.ask(signed) == "200")
-                #expect(try await rig.ask(signed) == "NONCE_REPLAY nonce_replay")
-            }
+    @Test(.covered) func oneLeafTwice() async throws {
+        let draft = try CoveredDraft(rig.device, at: rig.seconds)
+        for signed in try rig.device.batch([draft, draft, draft]) {
+            #expect(try await rig.ask(signed) == "200")
+            #expect(try await rig.ask(signed) == "NONCE_REPLAY nonce_replay")
         }
     }
 
     /// The edges of what is accepted.
-    @Test func goodOnes() async throws {
-        try await CoveredRig.with { rig in
-            for size in [1, 2, 3, 5, 8, 33, 1_024] {
-                let batch = try rig.batch(size) { $0.contentType = "application/json" }
-                for index in Set([0, size / 2, size - 1]).sorted() {
-                    #expect(try await rig.ask(batch[index]) == "200", "\(index) of \(size)")
-                }
+    @Test(.covered) func goodOnes() async throws {
+        for size in [1, 2, 3, 5, 8, 33, 1_024] {
+            let batch = try rig.batch(size) { $0.contentType = "application/json" }
+            for index in Set([0, size / 2, size - 1]).sorted() {
+                #expect(try await rig.ask(batch[index]) == "200", "\(index) of \(size)")
             }
-            for change: (inout CoveredDraft) -> Void in [
-                { ($0.created, $0.expires) = ($0.created - 300, $0.created) },
-                { ($0.created, $0.expires) = ($0.created + 300, $0.created + 301) },
-                { $0.query = "?a=b&c=%2F" }, { $0.path = "/ingest/%20/a;b" }, { ($0.method, $0.body) = ("GET", []) },
-                { ($0.contentType, $0.contentEncoding) = ("a/b; c=\"d\"", "br") },
-                { $0.authority = "other.example:8443" },
-            ] {
-                let draft = try CoveredDraft(rig.device, at: rig.seconds).with(change)
-                #expect(try await rig.ask(rig.device.plain(draft)) == "200")
-                #expect(try await rig.ask(rig.device.batch([draft, draft])[1]) == "200")
-                #expect(try await rig.ask(rig.device.plain(draft)) == "NONCE_REPLAY nonce_replay")
-            }
+        }
+        for change: (inout CoveredDraft) -> Void in [
+            { ($0.created, $0.expires) = ($0.created - 300, $0.created) },
+            { ($0.created, $0.expires) = ($0.created + 300, $0.created + 301) },
+            { $0.query = "?a=b&c=%2F" }, { $0.path = "/ingest/%20/a;b" }, { ($0.method, $0.body) = ("GET", []) },
+            { ($0.contentType, $0.contentEncoding) = ("a/b; c=\"d\"", "br") },
+            { $0.authority = "other.example:8443" },
+        ] {
+            let draft = try CoveredDraft(rig.device, at: rig.seconds).with(change)
+            #expect(try await rig.ask(rig.device.plain(draft)) == "200")
+            #expect(try await rig.ask(rig.device.batch([draft, draft])[1]) == "200")
+            #expect(try await rig.ask(rig.device.plain(draft)) == "NONCE_REPLAY nonce_replay")
         }
     }
 }

@@ -7,21 +7,20 @@ import Testing
 
 /// Cached devices match the store.
 @Suite struct DeviceCacheTests {
+    private var stores: TestStores { .current }
+
     /// Reads each device before and after each kind of change.
-    @Test(arguments: StoreKind.allCases)
-    func whatChangedIsSeenAtOnce(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let (sample, next, other) = (try Sample(), try Sample(), try Sample())
-            let (device, bystander) = (try await stores.registered(sample), try await stores.registered(other))
-            func held() async throws -> Device? { try await stores.devices.device(app: "demo", id: device.id) }
-            #expect(try await held() == device)
-            #expect(try await stores.devices.device(app: "other", id: device.id) == nil)
-            let rotated = try RotationTests.rotated(await stores.rotate(next.rotation(of: device)))
-            #expect(try await held() == rotated)
-            _ = try await stores.revoke(.device(app: "demo", id: device.id, compromised: false))
-            #expect(try await held()?.state == .revoked)
-            #expect(try await stores.devices.device(app: "demo", id: bystander.id) == bystander)
-        }
+    @Test(.stores) func whatChangedIsSeenAtOnce() async throws {
+        let (sample, next, other) = (try Sample(), try Sample(), try Sample())
+        let (device, bystander) = (try await stores.registered(sample), try await stores.registered(other))
+        func held() async throws -> Device? { try await stores.devices.device(app: "demo", id: device.id) }
+        #expect(try await held() == device)
+        #expect(try await stores.devices.device(app: "other", id: device.id) == nil)
+        let rotated = try RotationTests.rotated(await stores.rotate(next.rotation(of: device)))
+        #expect(try await held() == rotated)
+        _ = try await stores.revoke(.device(app: "demo", id: device.id, compromised: false))
+        #expect(try await held()?.state == .revoked)
+        #expect(try await stores.devices.device(app: "demo", id: bystander.id) == bystander)
     }
 
     /// A caller that has its answer finds nothing old in memory, however soon it looks.

@@ -7,157 +7,131 @@ import Testing
 
 /// An instance's health, metrics and logs.
 @Suite struct HealthTests {
-    private func ask(_ service: AuthorityEngine, _ path: String, _ door: AuthorityRequest.Door) async
-        -> AuthorityAnswer
-    {
-        await service.answer(AuthorityRequest(method: "GET", target: path), at: door)
-    }
+    private var rig: ServiceRig { .current }
 
-    private func text(_ service: AuthorityEngine) async -> String {
-        String(decoding: await ask(service, "/metrics", .admin).body, as: UTF8.self)
-    }
+    private func ask(
+        _ service: AuthorityEngine, _ path: String, _ door: AuthorityRequest.Door
+    ) async -> AuthorityAnswer { await service.ask("GET", path, at: door) }
 
-    @Test func well() async throws {
-        try await ServiceRig.with { rig in
-            for door in [AuthorityRequest.Door.public, .internal] {
-                let answer = await ask(rig.service, "/health", door)
-                #expect(answer.status == 200 && answer.body == Array("ok".utf8))
-            }
-            let answer = await ask(rig.service, "/v1/health", .admin)
-            #expect(answer.json["status"]?.string == "ok" && answer.json["fault"] == nil)
-            #expect(await text(rig.service).contains("tenon_authority_healthy 1\n"))
+    @Test(.service) func well() async throws {
+        for door in [AuthorityRequest.Door.public, .internal] {
+            let answer = await ask(rig.service, "/health", door)
+            #expect(answer.status == 200 && answer.body == Array("ok".utf8))
         }
+        let answer = await ask(rig.service, "/v1/health", .admin)
+        #expect(answer.json["status"]?.string == "ok" && answer.json["fault"] == nil)
+        #expect(await rig.metrics().contains("tenon_authority_healthy 1\n"))
     }
 
     /// Refusals are counted by cause; labels never come from a request.
-    @Test func refusalsAreCountedByCause() async throws {
-        try await ServiceRig.with { rig in
-            let key = try SoftwareKey().publicKey
-            #expect(try await rig.register(key, app: "strict").verdict == "403 INVALID_ATTESTATION")
-            for _ in 0..<2 {
-                var message = try await rig.registration(key)
-                message["proof"] = .string(TextEncoding.base64url.encode([0xa0]))
-                #expect(
-                    try await rig.post("/v1/device/register", .members(message)).verdict == "400 INVALID_ATTESTATION")
-            }
-            let text = await text(rig.service)
-            let name = "tenon_authority_refusals_total"
-            #expect(text.contains("\n# HELP \(name) ") && text.contains("\n# TYPE \(name) counter\n"))
-            #expect(text.contains("\n\(name){endpoint=\"register\",cause=\"attestation_required\"} 1\n"))
-            #expect(text.contains("\n\(name){endpoint=\"register\",cause=\"rule_2\"} 2\n"))
-            for part in ["192.0.2.1", "strict", "open"] { #expect(!text.contains(part)) }
+    @Test(.service) func refusalsAreCountedByCause() async throws {
+        let key = try SoftwareKey().publicKey
+        #expect(try await rig.register(key, app: "strict").verdict == "403 INVALID_ATTESTATION")
+        for _ in 0..<2 {
+            var message = try await rig.registration(key)
+            message["proof"] = .string(TextEncoding.base64url.encode([0xa0]))
+            #expect(
+                try await rig.post("/v1/device/register", .members(message)).verdict == "400 INVALID_ATTESTATION")
         }
+        let text = await rig.metrics()
+        let name = "tenon_authority_refusals_total"
+        #expect(text.contains("\n# HELP \(name) ") && text.contains("\n# TYPE \(name) counter\n"))
+        #expect(text.contains("\n\(name){endpoint=\"register\",cause=\"attestation_required\"} 1\n"))
+        #expect(text.contains("\n\(name){endpoint=\"register\",cause=\"rule_2\"} 2\n"))
+        for part in ["192.0.2.1", "strict", "open"] { #expect(!text.contains(part)) }
     }
 
     /// Requests for health take no line from a device.
-    @Test func aHealthCheckHasNoLine() async throws {
-        try await ServiceRig.with { rig in
-            let lines = Mutex<[String]>([])
-            var broken = rig.stores
-            var health = StoreHealth()
-            health.parts = [StoreHealth.Part(name: "redis", fault: TenonError(.storeFailed, message: "a fault"))]
-            let said = health
-            broken.health = { said }
-            let service = AuthorityEngine(
-                configuration: rig.service.configuration, stores: broken, keys: rig.keys, clock: rig.clock,
-                ekRoots: [:], refused: { line in lines.withLock { $0.append(line) } })
-            #expect(await ask(service, "/health", .public).status == 503)
-            #expect(await ask(service, "/v1/device/self", .public).status != 200)
-            await service.refusals.close()
-            #expect(lines.withLock { $0.map { $0.hasPrefix("refused: self, ") } } == [true], "\(lines.withLock { $0 })")
-        }
+    @Test(.service) func aHealthCheckHasNoLine() async throws {
+        let lines = Lines()
+        var broken = rig.stores
+        let said = Self.health([.init(name: "redis", fault: TenonError(.storeFailed, message: "a fault"))])
+        broken.health = { said }
+        let service = rig.service(on: broken, refused: lines.add)
+        #expect(await ask(service, "/health", .public).status == 503)
+        #expect(await ask(service, "/v1/device/self", .public).status != 200)
+        await service.refusals.close()
+        #expect(lines.all.map { $0.hasPrefix("refused: self, ") } == [true], "\(lines.all)")
     }
 
     /// One cause gets three lines in a second; then a line says how many refusals had none.
-    @Test func aFloodHasFewLines() async throws {
-        try await ServiceRig.with { rig in
-            let lines = Lines()
-            let service = AuthorityEngine(
-                configuration: rig.service.configuration, stores: rig.stores, keys: rig.keys, clock: rig.clock,
-                ekRoots: [:], refused: lines.add)
-            for count in [5, 1] {
-                for _ in 0..<count { #expect(await ask(service, "/v1/device/self", .public).status == 400) }
-                rig.clock.advance(1_000)
-            }
-            await service.refusals.close()
-            let told = lines.all
-            #expect(told.map { $0.hasPrefix("refused: self, ") } == [true, true, true, false, true], "\(told)")
-            #expect(told.count > 3 && told[3].hasPrefix("2 more refusals have no line"), "\(told)")
+    @Test(.service) func aFloodHasFewLines() async throws {
+        let lines = Lines()
+        let service = rig.service(on: rig.stores, refused: lines.add)
+        for count in [5, 1] {
+            for _ in 0..<count { #expect(await ask(service, "/v1/device/self", .public).status == 400) }
+            rig.clock.advance(1_000)
         }
+        await service.refusals.close()
+        let told = lines.all
+        #expect(told.map { $0.hasPrefix("refused: self, ") } == [true, true, true, false, true], "\(told)")
+        #expect(told.count > 3 && told[3].hasPrefix("2 more refusals have no line"), "\(told)")
     }
 
     /// Strangers learn only that there is a fault; operators learn which one.
-    @Test func notWell() async throws {
-        try await ServiceRig.with { rig in
-            var health = StoreHealth()
-            health.parts = [
-                StoreHealth.Part(name: "redis"),
-                StoreHealth.Part(name: "folder", fault: TenonError(.storeFailed, message: "a fault"), faults: 4),
-            ]
-            health.redisClockDifference = -7
-            (health.stepBack, health.losses, health.waitingLines) = (5, 3, 2)
-            let (said, stores) = (health, rig.stores)
-            var broken = stores
-            broken.health = { said }
-            let service = rig.service(on: broken)
-            let answer = await ask(service, "/health", .public)
-            #expect(answer.verdict == "503 UNAVAILABLE" && answer.header("Retry-After") == "10")
-            #expect(!String(decoding: answer.body, as: UTF8.self).contains("fault"))
-            let state = await ask(service, "/v1/health", .admin)
-            #expect(state.status == 200 && state.json["status"]?.string == "unhealthy")
-            #expect(state.json["fault"]?.string == "a fault" && state.json["redis_clock_difference_ms"]?.integer == -7)
-            #expect(state.json["redis"]?.string == "ok" && state.json["folder"]?.string == "a fault")
-            #expect(state.json["clock"]?.string == "ok")
-            #expect(state.json["replay_losses"]?.integer == 3 && state.json["audit_waiting_lines"]?.integer == 2)
-            let text = await text(service)
-            for line in [
-                "healthy 0", "redis_clock_difference_milliseconds -7", "clock_step_back_milliseconds 5",
-                "audit_waiting_lines 2", "replay_losses_total 3", "activations 0", "activations_limit 64",
-                #"part_healthy{part="redis"} 1"#, #"part_healthy{part="folder"} 0"#, #"part_healthy{part="clock"} 1"#,
-                #"part_faults_total{part="folder"} 4"#,
-            ] { #expect(text.contains("\ntenon_authority_\(line)\n"), "\(line)") }
-            #expect(!text.contains("postgres"))
-        }
+    @Test(.service) func notWell() async throws {
+        var health = Self.health([
+            .init(name: "redis"),
+            .init(name: "folder", fault: TenonError(.storeFailed, message: "a fault"), faults: 4),
+        ])
+        health.redisClockDifference = -7
+        (health.stepBack, health.losses, health.waitingLines) = (5, 3, 2)
+        let (said, stores) = (health, rig.stores)
+        var broken = stores
+        broken.health = { said }
+        let service = rig.service(on: broken)
+        let answer = await ask(service, "/health", .public)
+        #expect(answer.verdict == "503 UNAVAILABLE" && answer.header("Retry-After") == "10")
+        #expect(!String(decoding: answer.body, as: UTF8.self).contains("fault"))
+        let state = await ask(service, "/v1/health", .admin)
+        #expect(state.status == 200 && state.json["status"]?.string == "unhealthy")
+        #expect(state.json["fault"]?.string == "a fault" && state.json["redis_clock_difference_ms"]?.integer == -7)
+        #expect(state.json["redis"]?.string == "ok" && state.json["folder"]?.string == "a fault")
+        #expect(state.json["clock"]?.string == "ok")
+        #expect(state.json["replay_losses"]?.integer == 3 && state.json["audit_waiting_lines"]?.integer == 2)
+        let text = await service.metrics()
+        for line in [
+            "healthy 0", "redis_clock_difference_milliseconds -7", "clock_step_back_milliseconds 5",
+            "audit_waiting_lines 2", "replay_losses_total 3", "activations 0", "activations_limit 64",
+            #"part_healthy{part="redis"} 1"#, #"part_healthy{part="folder"} 0"#, #"part_healthy{part="clock"} 1"#,
+            #"part_faults_total{part="folder"} 4"#,
+        ] { #expect(text.contains("\ntenon_authority_\(line)\n"), "\(line)") }
+        #expect(!text.contains("postgres"))
+    }
+
+    private static func health(_ parts: [StoreHealth.Part]) -> StoreHealth {
+        var health = StoreHealth()
+        health.parts = parts
+        return health
     }
 
     /// A request that the instance signs itself is handled, and refused, like a device's.
-    @Test func aRequestOfItsOwn() async throws {
-        try await ServiceRig.with { rig in
-            let test = try SelfTest()
-            for _ in 0..<3 { try await test.run(rig.service, at: rig.seconds) }
-            for (ahead, code) in [(Int64(-301), "CLOCK_SKEW"), (301, "CLOCK_SKEW")] {
-                let error = await errorThrown { try await test.run(rig.service, at: rig.seconds + ahead) }
-                #expect(error?.message.contains(code) == true)
-            }
-            // With a horizon in the future, every request is refused.
-            #expect(await text(rig.service).contains("answers_total{") == false)
+    @Test(.service) func aRequestOfItsOwn() async throws {
+        let test = try SelfTest()
+        for _ in 0..<3 { try await test.run(rig.service, at: rig.seconds) }
+        for (ahead, code) in [(Int64(-301), "CLOCK_SKEW"), (301, "CLOCK_SKEW")] {
+            let error = await errorThrown { try await test.run(rig.service, at: rig.seconds + ahead) }
+            #expect(error?.message.contains(code) == true)
         }
+        // With a horizon in the future, every request is refused.
+        #expect(await rig.metrics().contains("answers_total{") == false)
     }
 
     /// Operators and monitors see the signed head of the audit log.
     @Test func theHeadOfTheLog() async throws {
-        let (folder, told) = (try TestFolder(), Told())
-        let text = #"{"origins": ["http://localhost"], "apps": [{"id": "open", "require_attestation": false}]}"#
+        let folder = try TestFolder()
+        let told = Mutex<[(AuditHead, [UInt8])]>([])
         let authority = try await AuthorityInstance(
-            Configuration(parsing: Array(text.utf8)), in: AuthorityFolder(folder.path),
-            headSigned: { head, signature in told.add(head, signature) })
+            .open(), in: AuthorityFolder(folder.path),
+            headSigned: { head, signature in told.withLock { $0.append((head, signature)) } })
         #expect(await ask(authority.engine, "/v1/health", .admin).json["audit_signed_lines"] == nil)
-        let body: JSON = ["ek_id": .string(String(repeating: "ab", count: 32))]
-        let request = AuthorityRequest(method: "POST", target: "/v1/revoke", body: try body.encoded())
-        #expect(await authority.engine.answer(request, at: .admin).status == 200)
+        try await AuditStartTests.revoke(authority, "a reason")
         await authority.close()
         let state = await ask(authority.engine, "/v1/health", .admin).json
-        let (head, signature) = try #require(told.all.first)
-        #expect(told.all.count == 1 && head.sequence == 1 && head.instance == "main")
+        let heads = told.withLock { $0 }
+        let (head, signature) = try #require(heads.first)
+        #expect(heads.count == 1 && head.sequence == 1 && head.instance == "main")
         #expect(state["audit_signed_lines"]?.integer == 1 && state["audit_signed_mac"]?.string == head.mac.description)
         try authority.engine.keys.verify(signature, of: head.message)
     }
-}
-
-private final class Told: Sendable {
-    private let heads = Mutex<[(AuditHead, [UInt8])]>([])
-
-    var all: [(AuditHead, [UInt8])] { heads.withLock { $0 } }
-
-    func add(_ head: AuditHead, _ signature: [UInt8]) { heads.withLock { $0.append((head, signature)) } }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
 import TenonAuthoritySynheart
+import TestFolders
 import Testing
 
 @testable import TenonAuthority
@@ -29,7 +30,7 @@ import Testing
     }
 
     private static func bytes(_ name: String) throws -> [UInt8] {
-        try TestFolder.read("\(vectors)/\(name)")
+        try readFile("\(vectors)/\(name)")
     }
 
     /// A copy of that folder, with the database restored from its dump.
@@ -60,13 +61,7 @@ import Testing
 
     private static func ask(
         _ authority: AuthorityInstance, _ path: String, _ json: JSON, at door: AuthorityRequest.Door = .public
-    ) async throws -> AuthorityAnswer {
-        await authority.engine.answer(
-            AuthorityRequest(
-                method: "POST", target: path, headers: [("Host", "auth.example")], body: try json.encoded(),
-                peer: "192.0.2.1"),
-            at: door)
-    }
+    ) async throws -> AuthorityAnswer { try await authority.engine.post(path, json, at: door) }
 
     @Test func itsDevicesGoOn() async throws {
         _ = try await Self.with { (authority: AuthorityInstance, story: Story, clock: FakeClock) async throws -> Void in
@@ -102,8 +97,7 @@ import Testing
             #expect(try await Self.ask(authority, "/v1/device/register", registration).verdict == "200")
             let allowed: JSON = ["ek_id": .string(String(repeating: "ae", count: 32))]
             #expect(try await Self.ask(authority, "/v1/allow", allowed, at: .admin).json["found"] == true)
-            let list = await authority.engine.answer(
-                AuthorityRequest(method: "GET", target: "/v1/devices", headers: []), at: .admin)
+            let list = await authority.engine.ask("GET", "/v1/devices", at: .admin)
             let states = list.json["devices"]?.array?.compactMap { $0["state"]?.string }
             #expect(states == ["active", "revoked", "pending", "active", "active"])
         }
@@ -119,13 +113,7 @@ import Testing
         }
         let after = try folder.read("audit.log")
         #expect(after.count > before.count && after.starts(with: before))
-        let keys = try #require(try AuthorityKeys(from: AuthorityFolder(folder.path)))
-        let auditKey = keys.audit.withBytes { span in span.indices.map { span[$0] } }
-        var verifier = try AuditVerifier(instance: "main", key: auditKey) { head, signature throws(TenonError) in
-            try keys.publicKey.verify(Signature(derRepresentation: signature.span), for: Digest(hashing: head.message))
-        }
-        try verifier.update(after)
-        let summary = try verifier.finish()
+        let summary = try AuditReader.verified(folder)
         #expect(summary.acceptances.isEmpty && summary.signedLines > 0)
     }
 

@@ -59,7 +59,6 @@ import Testing
         }
     }
 
-    /// A clock that lost its time and is behind is not believed.
     @Test func aClockThatLostItsTimeIsNotBelieved() async throws {
         let (folder, clock) = (try TestFolder(), FakeClock())
         try await Self.life(folder, clock) { (_, _) async throws in }

@@ -103,7 +103,6 @@ import Testing
         await again.close()
     }
 
-    /// An upgrade happens completely or not at all.
     @Test func oneThatFailsChangesNothing() async throws {
         let (folder, sample, clock) = (try TestFolder(), try Sample(), FakeClock())
         try Self.makeFile(folder, sample, more: "CREATE TABLE outbox (x INTEGER);")
@@ -121,9 +120,7 @@ import Testing
     @Test(arguments: SharedStoreTests.kinds)
     func ofPostgreSQL(_: StoreKind) async throws {
         let (name, sample) = (SharedServers.name(), try Sample())
-        let address = "host=\(try #require(SharedServers.folder)) user=tenon dbname=postgres"
-        let connection = PostgresConnection(try PostgresTarget(address, schema: name))
-        try connection.connect()
+        let connection = try SharedServers.connection(name)
         try connection.runScript("CREATE SCHEMA \(name); CREATE TABLE schema_version (version BIGINT NOT NULL)")
         try connection.runScript(PostgresSchema.migrations[0] + "INSERT INTO schema_version VALUES (1);")
         try connection.runScript(Self.rows(sample) { "'\\x\(Self.hex($0))'" })

@@ -5,19 +5,19 @@ import Testing
 
 /// Challenges and registrations without a TPM.
 @Suite struct RegisterStepTests {
-    @Test func aChallenge() async throws {
-        try await ServiceRig.with { rig in
-            let answer = try await rig.post("/auth/v1/device/challenge", ["app_id": "open", "extra": [1]])
-            #expect(answer.status == 200)
-            #expect(answer.json["ttl_seconds"]?.integer == 90)
-            #expect(answer.json["expires_at"]?.string == "2027-01-15T08:11:30Z")
-            #expect(answer.json["activation"] == nil)
-            let text = try #require(answer.json["challenge"]?.string)
-            // 32 are random; then when it was made, and a mark.
-            #expect(try TextEncoding.base64.decode(text).count == 56)
-            #expect(try await rig.challenge() != text)
-            #expect(answer.header("Cache-Control") == "no-store")
-        }
+    private var rig: ServiceRig { .current }
+
+    @Test(.service) func aChallenge() async throws {
+        let answer = try await rig.post("/auth/v1/device/challenge", ["app_id": "open", "extra": [1]])
+        #expect(answer.status == 200)
+        #expect(answer.json["ttl_seconds"]?.integer == 90)
+        #expect(answer.json["expires_at"]?.string == "2027-01-15T08:11:30Z")
+        #expect(answer.json["activation"] == nil)
+        let text = try #require(answer.json["challenge"]?.string)
+        // 32 are random; then when it was made, and a mark.
+        #expect(try TextEncoding.base64.decode(text).count == 56)
+        #expect(try await rig.challenge() != text)
+        #expect(answer.header("Cache-Control") == "no-store")
     }
 
     /// Texts that are not challenges of ours.
@@ -33,8 +33,7 @@ import Testing
     ])
     func challengesThatAreRefused(_ body: String, _ verdict: String) async throws {
         try await ServiceRig.with { rig in
-            let answer = await rig.ask(
-                AuthorityRequest(method: "POST", target: "/v1/device/challenge", body: Array(body.utf8)))
+            let answer = await rig.service.ask("POST", "/v1/device/challenge", Array(body.utf8))
             #expect(answer.verdict == verdict)
             #expect(answer.json["server_timestamp"]?.integer == rig.seconds)
             #expect(answer.header("x-server-timestamp") == String(rig.seconds))
@@ -43,57 +42,51 @@ import Testing
         }
     }
 
-    @Test func aRegistration() async throws {
-        try await ServiceRig.with { rig in
-            let key = try SoftwareKey().publicKey
-            let answer = try await rig.register(key)
-            #expect(answer.verdict == "200" && answer.json["status"]?.string == "registered")
-            let id = try #require(answer.json["device_id"]?.string)
-            let device = try #require(try await rig.stores.devices.device(app: "open", id: id))
-            #expect(device.publicKey == key && device.level == .unattested && device.platform == "linux")
-            // The same key under a fresh challenge is the same device (decision: same-key-again).
-            #expect(try await rig.register(key).json["device_id"]?.string == id)
-            // In another app, the key belongs to no device.
-            #expect(try await rig.register(key, app: "loose").verdict == "403 REGISTRATION_REJECTED")
-        }
+    @Test(.service) func aRegistration() async throws {
+        let key = try SoftwareKey().publicKey
+        let answer = try await rig.register(key)
+        #expect(answer.verdict == "200" && answer.json["status"]?.string == "registered")
+        let id = try #require(answer.json["device_id"]?.string)
+        let device = try #require(try await rig.stores.devices.device(app: "open", id: id))
+        #expect(device.publicKey == key && device.level == .unattested && device.platform == "linux")
+        // The same key under a fresh challenge is the same device (decision: same-key-again).
+        #expect(try await rig.register(key).json["device_id"]?.string == id)
+        // In another app, the key belongs to no device.
+        #expect(try await rig.register(key, app: "loose").verdict == "403 REGISTRATION_REJECTED")
     }
 
     /// Any outcome spends the challenge.
-    @Test func aChallengeIsGoodOnce() async throws {
-        try await ServiceRig.with { rig in
-            let key = try SoftwareKey().publicKey
-            let used = try await rig.challenge()
-            #expect(try await rig.register(key, challenge: used).verdict == "200")
-            #expect(try await rig.register(key, challenge: used).verdict == "400 INVALID_CHALLENGE")
-            let failed = try await rig.challenge()
-            var message = try await rig.registration(key, challenge: failed)
-            message["public_key"] = "AAAA"
-            #expect(try await rig.post("/v1/device/register", .members(message)).verdict == "400 INVALID_REQUEST")
-            #expect(try await rig.register(key, challenge: failed).verdict == "400 INVALID_CHALLENGE")
-            let late = try await rig.challenge()
-            rig.clock.advance(90_000)
-            #expect(try await rig.register(key, challenge: late).verdict == "400 CHALLENGE_EXPIRED")
-            // It is reported as expired even when no store knows it any more; a foreign challenge never is.
-            rig.clock.advance(86_400_000)
-            #expect(try await rig.register(key, challenge: late).verdict == "400 CHALLENGE_EXPIRED")
-            #expect(try await rig.register(key, challenge: "AAAA").verdict == "400 INVALID_CHALLENGE")
-            var digits = Array(late)
-            digits[9] = digits[9] == "A" ? "B" : "A"
-            #expect(try await rig.register(key, challenge: String(digits)).verdict == "400 INVALID_CHALLENGE")
-            let others = try await rig.challenge("loose")
-            #expect(try await rig.register(key, app: "open", challenge: others).verdict == "400 INVALID_CHALLENGE")
-            #expect(try await rig.register(key, app: "loose", challenge: others).verdict == "400 INVALID_CHALLENGE")
-        }
+    @Test(.service) func aChallengeIsGoodOnce() async throws {
+        let key = try SoftwareKey().publicKey
+        let used = try await rig.challenge()
+        #expect(try await rig.register(key, challenge: used).verdict == "200")
+        #expect(try await rig.register(key, challenge: used).verdict == "400 INVALID_CHALLENGE")
+        let failed = try await rig.challenge()
+        var message = try await rig.registration(key, challenge: failed)
+        message["public_key"] = "AAAA"
+        #expect(try await rig.post("/v1/device/register", .members(message)).verdict == "400 INVALID_REQUEST")
+        #expect(try await rig.register(key, challenge: failed).verdict == "400 INVALID_CHALLENGE")
+        let late = try await rig.challenge()
+        rig.clock.advance(90_000)
+        #expect(try await rig.register(key, challenge: late).verdict == "400 CHALLENGE_EXPIRED")
+        // It is reported as expired even when no store knows it any more; a foreign challenge never is.
+        rig.clock.advance(86_400_000)
+        #expect(try await rig.register(key, challenge: late).verdict == "400 CHALLENGE_EXPIRED")
+        #expect(try await rig.register(key, challenge: "AAAA").verdict == "400 INVALID_CHALLENGE")
+        var digits = Array(late)
+        digits[9] = digits[9] == "A" ? "B" : "A"
+        #expect(try await rig.register(key, challenge: String(digits)).verdict == "400 INVALID_CHALLENGE")
+        let others = try await rig.challenge("loose")
+        #expect(try await rig.register(key, app: "open", challenge: others).verdict == "400 INVALID_CHALLENGE")
+        #expect(try await rig.register(key, app: "loose", challenge: others).verdict == "400 INVALID_CHALLENGE")
     }
 
     /// A challenge is redeemed only at the origin that issued it, which is one of ours.
     @Test func origins() async throws {
         try await ServiceRig.with(origins: #"["https://localhost", "https://127.0.0.1:8443"]"#) { rig in
             func post(_ path: String, _ host: String?, _ members: [String: JSON]) async throws -> AuthorityAnswer {
-                let request = AuthorityRequest(
-                    method: "POST", target: path, headers: [("host", "localhost")],
-                    body: try JSON.members(members).encoded())
-                return await rig.ask(request.with("host", host))
+                let body = try JSON.members(members).encoded()
+                return await rig.ask(AuthorityRequest(method: "POST", target: path, body: body).with("host", host))
             }
             let key = try SoftwareKey().publicKey
             for (host, verdict) in [
@@ -110,82 +103,70 @@ import Testing
     }
 
     /// Of any number of clients that redeem one challenge at once, one is registered.
-    @Test func oneOfManyWins() async throws {
-        try await ServiceRig.with { rig in
-            let challenge = try await rig.challenge()
-            let verdicts = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<64 {
-                    group.addTask { try await rig.register(SoftwareKey().publicKey, challenge: challenge).verdict }
-                }
-                return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-            }
-            #expect(verdicts == ["200": 1, "400 INVALID_CHALLENGE": 63])
-        }
+    @Test(.service) func oneOfManyWins() async throws {
+        let challenge = try await rig.challenge()
+        let verdicts: [String: Int] = try await atOnce(64) { _ in
+            try await rig.register(SoftwareKey().publicKey, challenge: challenge).verdict
+        }.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        #expect(verdicts == ["200": 1, "400 INVALID_CHALLENGE": 63])
     }
 
     /// Without a proof, a device is registered only if attestation is not required, or if it is a development build and
     /// the record allows that.
-    @Test func whoMayBeUnattested() async throws {
-        try await ServiceRig.with { rig in
-            func verdict(_ app: String, isDevelopment: Bool) async throws -> String {
-                let message = try await rig.registration(SoftwareKey().publicKey, app: app)
-                let headers = isDevelopment ? [(name: "x-synheart-dev-mode", value: "true")] : []
-                return try await rig.post("/v1/device/register", .members(message), headers: headers).verdict
-            }
-            #expect(try await verdict("demo", isDevelopment: true) == "200")
-            #expect(try await verdict("demo", isDevelopment: false) == "403 INVALID_ATTESTATION")
-            #expect(try await verdict("strict", isDevelopment: true) == "403 INVALID_ATTESTATION")
-            #expect(try await verdict("strict", isDevelopment: false) == "403 INVALID_ATTESTATION")
-            #expect(try await verdict("open", isDevelopment: false) == "200")
+    @Test(.service) func whoMayBeUnattested() async throws {
+        func verdict(_ app: String, isDevelopment: Bool) async throws -> String {
+            let message = try await rig.registration(SoftwareKey().publicKey, app: app)
+            let headers = isDevelopment ? [(name: "x-synheart-dev-mode", value: "true")] : []
+            return try await rig.post("/v1/device/register", .members(message), headers: headers).verdict
+        }
+        for (app, isDevelopment, expected) in [
+            ("demo", true, "200"), ("demo", false, "403 INVALID_ATTESTATION"),
+            ("strict", true, "403 INVALID_ATTESTATION"), ("strict", false, "403 INVALID_ATTESTATION"),
             // A development build in production is refused (docs/synheart.md).
-            #expect(try await verdict("open", isDevelopment: true) == "403 INVALID_ATTESTATION")
-            let levels = try await rig.stores.devices.devices(app: nil, from: nil, limit: 9).devices.map(\.level)
-            #expect(levels == [.software, .unattested])
-        }
+            ("open", false, "200"), ("open", true, "403 INVALID_ATTESTATION"),
+        ] { #expect(try await verdict(app, isDevelopment: isDevelopment) == expected, "\(app) \(isDevelopment)") }
+        let levels = try await rig.stores.devices.devices(app: nil, from: nil, limit: 9).devices.map(\.level)
+        #expect(levels == [.software, .unattested])
     }
 
-    @Test func proofsThatAreNone() async throws {
-        try await ServiceRig.with { rig in
-            for (member, value, verdict) in [
-                ("proof", "AAAA", "400 INVALID_ATTESTATION"), ("proof", "A", "400 INVALID_ATTESTATION"),
-                ("proof", "", "400 INVALID_ATTESTATION"),
-                ("activation_proof", "AAAA", "400 INVALID_ATTESTATION"),
-                ("public_key", "", "400 INVALID_REQUEST"), ("challenge", "", "400 INVALID_REQUEST"),
-                ("platform", String(repeating: "x", count: 65), "400 INVALID_REQUEST"),
-                ("platform", "lin\0ux", "400 INVALID_REQUEST"), ("device_local_id", "\0", "400 INVALID_REQUEST"),
-            ] {
-                var message = try await rig.registration(SoftwareKey().publicKey)
-                message[member] = .string(value)
-                let answer = try await rig.post("/v1/device/register", .members(message))
-                #expect(answer.verdict == verdict, "\(member) \(value)")
-            }
-            #expect(try await rig.stores.devices.devices(app: nil, from: nil, limit: 9).devices.isEmpty)
+    @Test(.service) func proofsThatAreNone() async throws {
+        for (member, value, verdict) in [
+            ("proof", "AAAA", "400 INVALID_ATTESTATION"), ("proof", "A", "400 INVALID_ATTESTATION"),
+            ("proof", "", "400 INVALID_ATTESTATION"),
+            ("activation_proof", "AAAA", "400 INVALID_ATTESTATION"),
+            ("public_key", "", "400 INVALID_REQUEST"), ("challenge", "", "400 INVALID_REQUEST"),
+            ("platform", String(repeating: "x", count: 65), "400 INVALID_REQUEST"),
+            ("platform", "lin\0ux", "400 INVALID_REQUEST"), ("device_local_id", "\0", "400 INVALID_REQUEST"),
+        ] {
+            var message = try await rig.registration(SoftwareKey().publicKey)
+            message[member] = .string(value)
+            let answer = try await rig.post("/v1/device/register", .members(message))
+            #expect(answer.verdict == verdict, "\(member) \(value)")
         }
+        #expect(try await rig.stores.devices.devices(app: nil, from: nil, limit: 9).devices.isEmpty)
     }
 
-    @Test func whatIsNotHere() async throws {
-        try await ServiceRig.with { rig in
-            func verdict(_ method: String, _ target: String, _ door: AuthorityRequest.Door) async -> String {
-                await rig.ask(AuthorityRequest(method: method, target: target), at: door).verdict
-            }
-            #expect(await verdict("GET", "/v1/device/challenge", .public) == "405 METHOD_NOT_ALLOWED")
-            #expect(await verdict("POST", "/v1/device/self", .public) == "405 METHOD_NOT_ALLOWED")
-            #expect(await verdict("POST", "/auth/auth/v1/device/challenge", .public) == "404 NOT_FOUND")
+    @Test(.service) func whatIsNotHere() async throws {
+        func verdict(_ method: String, _ target: String, _ door: AuthorityRequest.Door) async -> String {
+            await rig.ask(AuthorityRequest(method: method, target: target), at: door).verdict
+        }
+        for (method, target, expected) in [
+            ("GET", "/v1/device/challenge", "405 METHOD_NOT_ALLOWED"),
+            ("POST", "/v1/device/self", "405 METHOD_NOT_ALLOWED"),
+            ("POST", "/auth/auth/v1/device/challenge", "404 NOT_FOUND"),
             // Four apps: an attestation CA has to be named.
-            #expect(await verdict("POST", "/attest", .public) == "404 NOT_FOUND")
-            #expect(await verdict("POST", "/ca/open/attest", .public) == "400 INVALID_REQUEST")
-            // Each listener answers only its own routes (decision: listeners).
-            for (target, doors) in [
-                ("/v1/revoke", [.public, .internal]), ("/v1/devices", [.public, .internal]),
-                ("/auth/v1/device/verify", [.public, .admin]), ("/v1/device/challenge", [.internal, .admin]),
-            ] as [(String, [AuthorityRequest.Door])] {
-                for door in doors { #expect(await verdict("POST", target, door) == "404 NOT_FOUND") }
-            }
-            #expect(await verdict("GET", "/health", .public) == "200")
-            let large = AuthorityRequest(
-                method: "POST", target: "/v1/device/challenge", body: [UInt8](repeating: 0x20, count: 32_769))
-            #expect(await rig.ask(large).verdict == "413 INVALID_REQUEST")
+            ("POST", "/attest", "404 NOT_FOUND"), ("POST", "/ca/open/attest", "400 INVALID_REQUEST"),
+            ("GET", "/health", "200"),
+        ] { #expect(await verdict(method, target, .public) == expected, "\(target)") }
+        // Each listener answers only its own routes (decision: listeners).
+        for (target, doors) in [
+            ("/v1/revoke", [.public, .internal]), ("/v1/devices", [.public, .internal]),
+            ("/auth/v1/device/verify", [.public, .admin]), ("/v1/device/challenge", [.internal, .admin]),
+        ] as [(String, [AuthorityRequest.Door])] {
+            for door in doors { #expect(await verdict("POST", target, door) == "404 NOT_FOUND") }
         }
+        let large = [UInt8](repeating: 0x20, count: 32_769)
+        #expect(await rig.service.ask("POST", "/v1/device/challenge", large).verdict == "413 INVALID_REQUEST")
     }
 
     /// Rates count by address, where an IPv6 /64 is one, and by app. They end with the minute.
@@ -193,9 +174,7 @@ import Testing
         try await ServiceRig.with(limits: #"{"per_address_per_minute": 2, "per_app_per_minute": 3}"#) {
             rig async throws in
             func verdict(_ peer: String) async throws -> String {
-                var request = AuthorityRequest(method: "POST", target: "/v1/device/challenge", peer: peer)
-                request.body = try (["app_id": "open"] as JSON).encoded()
-                return await rig.ask(request).verdict
+                try await rig.service.post("/v1/device/challenge", ["app_id": "open"], peer: peer).verdict
             }
             #expect(try await verdict("2001:db8::1") == "200")
             #expect(try await verdict("2001:db8:0:0:ffff::2") == "200")
@@ -211,10 +190,8 @@ import Testing
     @Test func fullIsRefused() async throws {
         try await ServiceRig.with(limits: #"{"challenges": 2}"#) { rig in
             for (index, verdict) in ["200", "200", "503 UNAVAILABLE"].enumerated() {
-                var request = AuthorityRequest(
-                    method: "POST", target: "/v1/device/challenge", peer: "192.0.2.\(index + 1)")
-                request.body = try (["app_id": "open"] as JSON).encoded()
-                let answer = await rig.ask(request)
+                let answer = try await rig.service.post(
+                    "/v1/device/challenge", ["app_id": "open"], peer: "192.0.2.\(index + 1)")
                 #expect(answer.verdict == verdict)
                 #expect((answer.header("Retry-After") != nil) == (answer.status == 503))
             }

@@ -6,6 +6,8 @@ import Testing
 @testable import TenonAuthority
 
 @Suite struct ReplayStoreTests {
+    private var stores: TestStores { .current }
+
     static func nonce(_ number: Int) -> String {
         let digits = String(number, radix: 16)
         return "00000000-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
@@ -22,8 +24,10 @@ import Testing
     /// A use of one kind or another, by its number.
     static func anyUse(
         _ stores: TestStores, device: String = "d", _ number: Int, ahead: Int64 = 0
-    ) throws -> SignedUse {
-        var use = try use(stores, device: device, nonce: number, ahead: ahead)
+    ) throws -> SignedUse { try anyUse(at: stores.clock.now().seconds + ahead, device: device, number) }
+
+    static func anyUse(at timestamp: Int64, device: String = "d", _ number: Int) throws -> SignedUse {
+        var use = try use(at: timestamp, device: device, nonce: nonce(number), r: number)
         switch number % 3 {
         case 0: break
         case 1: use.mark = .nonce(nonce(number))
@@ -42,17 +46,14 @@ import Testing
         return SignedUse(deviceID: device, nonce: nonce, thumbprint: key, signature: signature, timestamp: timestamp)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func eachNonceOfADeviceOnce(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let first = try await stores.remember(Self.use(stores, nonce: 1))
-            #expect(first == .fresh)
-            #expect(try await stores.remember(Self.use(stores, nonce: 1, r: 2)) == .replay)
-            #expect(try await stores.remember(Self.use(stores, device: "e", nonce: 1, key: "l")) == .fresh)
-            // A nonce whose request was refused is not spent.
-            #expect(try await stores.remember(Self.use(stores, nonce: 3, r: 1)) == .replay)
-            #expect(try await stores.remember(Self.use(stores, nonce: 3)) == .fresh)
-        }
+    @Test(.stores) func eachNonceOfADeviceOnce() async throws {
+        let first = try await stores.remember(Self.use(stores, nonce: 1))
+        #expect(first == .fresh)
+        #expect(try await stores.remember(Self.use(stores, nonce: 1, r: 2)) == .replay)
+        #expect(try await stores.remember(Self.use(stores, device: "e", nonce: 1, key: "l")) == .fresh)
+        // A nonce whose request was refused is not spent.
+        #expect(try await stores.remember(Self.use(stores, nonce: 3, r: 1)) == .replay)
+        #expect(try await stores.remember(Self.use(stores, nonce: 3)) == .fresh)
     }
 
     /// After a step back, the wall clock stands still or follows the boot clock: requests that are in time by it are
@@ -70,77 +71,61 @@ import Testing
     }
 
     /// Two nonces that differ in one digit, whichever it is, are two.
-    @Test(arguments: StoreKind.allCases)
-    func eachDigitOfANonceCounts(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let now = stores.clock.now().seconds
-            let text = Array("00000000-0000-4000-8000-000000000000".utf8)
-            for place in text.indices where text[place] != UInt8(ascii: "-") {
-                var nonce = text
-                nonce[place] = UInt8(ascii: "f")
-                let use = try Self.use(at: now, nonce: String(decoding: nonce, as: UTF8.self), r: place)
-                #expect(try await stores.remember(use) == .fresh, "\(place)")
-                #expect(try await stores.remember(use) == .replay, "\(place)")
-            }
+    @Test(.stores) func eachDigitOfANonceCounts() async throws {
+        let now = stores.clock.now().seconds
+        let text = Array("00000000-0000-4000-8000-000000000000".utf8)
+        for place in text.indices where text[place] != UInt8(ascii: "-") {
+            var nonce = text
+            nonce[place] = UInt8(ascii: "f")
+            let use = try Self.use(at: now, nonce: String(decoding: nonce, as: UTF8.self), r: place)
+            #expect(try await stores.remember(use) == .fresh, "\(place)")
+            #expect(try await stores.remember(use) == .replay, "\(place)")
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aUUIDHasNoCase(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let now = stores.clock.now().seconds
-            let text = "abcdefab-cdef-4abc-8def-abcdefabcdef"
-            #expect(try await stores.remember(Self.use(at: now, nonce: text, r: 1)) == .fresh)
-            let upper = try Self.use(at: now, nonce: text.uppercased(), r: 2)
-            #expect(try await stores.remember(upper) == .replay)
-            for wrong in ["", "1", String(text.dropLast()), text + "0", "+" + text.dropFirst(), "g" + text.dropFirst()]
-            {
-                let use = try Self.use(at: now, nonce: wrong, r: 3)
-                #expect(await errorThrown { try await stores.remember(use) }?.code == .nonce)
-            }
+    @Test(.stores) func aUUIDHasNoCase() async throws {
+        let now = stores.clock.now().seconds
+        let text = "abcdefab-cdef-4abc-8def-abcdefabcdef"
+        #expect(try await stores.remember(Self.use(at: now, nonce: text, r: 1)) == .fresh)
+        let upper = try Self.use(at: now, nonce: text.uppercased(), r: 2)
+        #expect(try await stores.remember(upper) == .replay)
+        for wrong in ["", "1", String(text.dropLast()), text + "0", "+" + text.dropFirst(), "g" + text.dropFirst()] {
+            let use = try Self.use(at: now, nonce: wrong, r: 3)
+            #expect(await errorThrown { try await stores.remember(use) }?.code == .nonce)
         }
     }
 
     /// The weakness of version 1: of its headers, only the time is signed, and each signature has two valid values of
     /// s.
-    @Test(arguments: StoreKind.allCases)
-    func eachROfAKeyOnce(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let now = stores.clock.now().seconds
-            for (device, nonce, s, key, expected) in [
-                ("d", 1, UInt8(1), "k", SignedUse.Outcome.fresh), ("d", 2, 1, "k", .replay), ("d", 3, 2, "k", .replay),
-                ("d", 4, 1, "l", .fresh),
-            ] {
-                let use = try Self.use(at: now, device: device, nonce: Self.nonce(nonce), key: key, r: 7, s: s)
-                #expect(try await stores.remember(use) == expected)
-            }
+    @Test(.stores) func eachROfAKeyOnce() async throws {
+        let now = stores.clock.now().seconds
+        for (device, nonce, s, key, expected) in [
+            ("d", 1, UInt8(1), "k", SignedUse.Outcome.fresh), ("d", 2, 1, "k", .replay), ("d", 3, 2, "k", .replay),
+            ("d", 4, 1, "l", .fresh),
+        ] {
+            let use = try Self.use(at: now, device: device, nonce: Self.nonce(nonce), key: key, r: 7, s: s)
+            #expect(try await stores.remember(use) == expected)
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func oneOf64IsFresh(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            for round in 1...8 {
-                let sameNonce = try await atOnce(64) { index in
-                    try await stores.remember(Self.use(stores, nonce: round, r: round * 1_000 + index))
-                }
-                #expect(sameNonce.count { $0 == .fresh } == 1)
-                let sameR = try await atOnce(64) { index in
-                    try await stores.remember(
-                        Self.use(stores, device: "e", nonce: round * 1_000 + index, key: "l", r: round))
-                }
-                #expect(sameR.count { $0 == .fresh } == 1)
+    @Test(.stores) func oneOf64IsFresh() async throws {
+        for round in 1...8 {
+            let sameNonce = try await atOnce(64) { index in
+                try await stores.remember(Self.use(stores, nonce: round, r: round * 1_000 + index))
             }
+            #expect(sameNonce.count { $0 == .fresh } == 1)
+            let sameR = try await atOnce(64) { index in
+                try await stores.remember(
+                    Self.use(stores, device: "e", nonce: round * 1_000 + index, key: "l", r: round))
+            }
+            #expect(sameR.count { $0 == .fresh } == 1)
         }
     }
 
     @Test(arguments: StoreKind.allCases)
     func aDeviceHasItsLimit(_ kind: StoreKind) async throws {
-        try await kind.withStores(replayLimits: .init(perDevice: 3)) { stores in
-            for nonce in 1...3 {
-                let outcome = try await stores.remember(Self.use(stores, nonce: nonce))
-                #expect(outcome == .fresh)
-            }
+        try await kind.withStores(replayLimits: .init(perDevice: 3)) { stores async throws in
+            for nonce in 1...3 { #expect(try await stores.remember(Self.use(stores, nonce: nonce)) == .fresh) }
             #expect(try await stores.remember(Self.use(stores, nonce: 4)) == .tooMany)
             #expect(try await stores.remember(Self.use(stores, nonce: 3)) == .replay)
             #expect(try await stores.remember(Self.use(stores, device: "e", nonce: 4, key: "l")) == .fresh)
@@ -192,11 +177,10 @@ import Testing
 
     /// Two processes of one authority, and a change of its clock between them.
     private static func nextLife(
-        ahead: [Int64] = [0], between: (FakeClock) -> Void = { _ in },
+        ahead: [Int64] = [0], first: Int = 0, between: (FakeClock) -> Void = { _ in },
         _ body: (MemoryReplayStore, FakeClock, [SignedUse]) async throws -> Void
     ) async throws {
-        let folder = try TestFolder()
-        let clock = FakeClock()
+        let (folder, clock) = (try TestFolder(), FakeClock())
         var uses: [SignedUse] = []
         for life in 1...2 {
             let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: clock)
@@ -205,9 +189,8 @@ import Testing
                 try await body(replays, clock, uses)
             } else {
                 for (index, ahead) in ahead.enumerated() {
-                    let seconds = clock.now().seconds + ahead
-                    let use = try ReplayStoreTests.use(
-                        at: seconds, device: "\(index)", nonce: ReplayStoreTests.nonce(index), r: index)
+                    let use = try ReplayStoreTests.anyUse(
+                        at: clock.now().seconds + ahead, device: "\(index)", first + index)
                     #expect(try await replays.remember(use) == .fresh)
                     uses.append(use)
                 }
@@ -217,8 +200,9 @@ import Testing
         }
     }
 
-    @Test func whatWasAcceptedBeforeIsRefused() async throws {
-        try await Self.nextLife(ahead: [-300, -1, 0, 1, 2, 3, 299, 300]) { replays, clock, uses in
+    /// By each kind of use.
+    @Test(arguments: 0..<3) func whatWasAcceptedBeforeIsRefused(_ first: Int) async throws {
+        try await Self.nextLife(ahead: [-300, -1, 0, 1, 2, 3, 299, 300], first: first) { replays, clock, uses in
             for use in uses { #expect(try await replays.remember(use) == .mayBeForgotten) }
             // A device that was ahead waits until its clock has passed; the others do not wait for it.
             let soon = clock.now().seconds + 3
@@ -239,24 +223,15 @@ import Testing
         try await Self.nextLife(ahead: [0]) { clock in
             clock.reboot()
             clock.step(-86_400_000)
-        } _: { replays, clock, uses in
+        } _: { replays, clock, uses async throws in
             clock.step(86_400_000)
-            let outcome = try await replays.remember(uses[0])
-            #expect(outcome == .mayBeForgotten)
-        }
-    }
-
-    @Test func theFirstLifeRefusesNothing() async throws {
-        try await StoreKind.sqlite.withStores { stores in
-            let use = try ReplayStoreTests.use(stores, nonce: 1, ahead: -300)
-            #expect(try await stores.remember(use) == .fresh)
+            #expect(try await replays.remember(uses[0]) == .mayBeForgotten)
         }
     }
 
     /// A request is not accepted if the next process would not know of it.
     @Test func withoutAHorizonNothingIsAccepted() async throws {
-        let folder = try TestFolder()
-        let clock = FakeClock()
+        let (folder, clock) = (try TestFolder(), FakeClock())
         let store = try SQLiteStore(in: AuthorityFolder(folder.path), clock: clock)
         let replays = try await MemoryReplayStore(clock: store.clock, horizon: store)
         await store.close()
@@ -337,7 +312,7 @@ import Testing
 }
 
 /// Stores nothing, fails when told to, and lets other callers run meanwhile.
-private final class SlowHorizon: ReplayHorizon {
+final class SlowHorizon: ReplayHorizon {
     private struct State {
         var count = 0
         var fails = false

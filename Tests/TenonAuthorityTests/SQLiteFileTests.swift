@@ -19,8 +19,7 @@ import Testing
     }
 
     @Test func everythingIsThereAfterAStop() async throws {
-        let folder = try TestFolder()
-        let clock = FakeClock()
+        let (folder, clock) = (try TestFolder(), FakeClock())
         let (old, new) = (try Sample(), try Sample())
         let certificate = try RegistrationTests.certificate(1, ek: "ek")
         let key = try Sample.digest("challenge")
@@ -66,8 +65,7 @@ import Testing
     }
 
     @Test func timeGoesOnWhereItStopped() async throws {
-        let folder = try TestFolder()
-        let clock = FakeClock()
+        let (folder, clock) = (try TestFolder(), FakeClock())
         // Each process counts, not only the first.
         try await Self.withStore(folder, clock: clock) { _ in }
         clock.advance(3_600_000)
@@ -88,11 +86,9 @@ import Testing
         let store = try SQLiteStore(in: AuthorityFolder(folder.path))
         await store.close()
         await store.close()
-        let sample = try Sample()
         #expect(await errorThrown { try await store.device(app: "demo", id: "1") }?.code == .storeClosed)
         let now = FakeClock().now()
-        let error = await errorThrown { try await store.register(sample.registration(), at: now) }
-        #expect(error?.code == .storeClosed)
+        #expect(await errorThrown { try await store.register(Sample().registration(), at: now) }?.code == .storeClosed)
     }
 
     /// `close` waits for earlier calls: each is either stored or throws.
@@ -141,33 +137,21 @@ import Testing
         #expect(error?.message.contains("The store has version") == true)
     }
 
-    @Test func aVersionThatNeverWasIsRefused() async throws {
-        #expect(try await Self.changed { $0[Offset.userVersion + 3] = 0 }?.code == .storeCorrupt)
-        #expect(try await Self.changed { $0[Offset.userVersion] = 0xff }?.code == .storeCorrupt)
-    }
-
-    @Test func anotherProgramsFileIsRefused() async throws {
-        #expect(try await Self.changed { $0[Offset.applicationID] ^= 1 }?.code == .storeCorrupt)
-        let nobodys = try await Self.changed { bytes in
-            for offset in 0..<4 { bytes[Offset.applicationID + offset] = 0 }
+    @Test func whatIsNoStoreIsRefused() async throws {
+        func fill(_ bytes: inout [UInt8], _ range: Range<Int>, _ value: UInt8) {
+            bytes.replaceSubrange(range, with: repeatElement(value, count: range.count))
         }
-        #expect(nobodys?.code == .storeCorrupt)
-    }
-
-    @Test func damageIsNoticedAtTheStart() async throws {
-        #expect(try await Self.changed { $0[0] ^= 1 }?.code == .storeCorrupt)
-        let cut = try await Self.changed { $0.removeLast(Offset.tables) }
-        #expect(cut?.code == .storeCorrupt)
-        let torn = try await Self.changed { bytes in
-            for offset in Offset.tables..<bytes.count { bytes[offset] = 0xff }
+        let text = "this is no database, and longer than a header is\n"
+        for (what, change) in [
+            ("version 0", { $0[Offset.userVersion + 3] = 0 }), ("a huge version", { $0[Offset.userVersion] = 0xff }),
+            ("another program's", { $0[Offset.applicationID] ^= 1 }),
+            ("nobody's", { fill(&$0, Offset.applicationID..<Offset.applicationID + 4, 0) }),
+            ("a changed head", { $0[0] ^= 1 }), ("a cut file", { $0.removeLast(Offset.tables) }),
+            ("torn tables", { fill(&$0, Offset.tables..<$0.count, 0xff) }),
+            ("a page that a start does not need", { fill(&$0, $0.count - Offset.tables..<$0.count, 0xff) }),
+            ("a text", { $0 = Array(text.utf8) }),
+        ] as [(String, (inout [UInt8]) -> Void)] {
+            #expect(try await Self.changed(change)?.code == .storeCorrupt, "\(what)")
         }
-        #expect(torn?.code == .storeCorrupt)
-        // A page that a start does not need.
-        let last = try await Self.changed { bytes in
-            for offset in (bytes.count - Offset.tables)..<bytes.count { bytes[offset] = 0xff }
-        }
-        #expect(last?.code == .storeCorrupt)
-        let text = try await Self.changed { $0 = Array("this is no database, and longer than a header is\n".utf8) }
-        #expect(text?.code == .storeCorrupt)
     }
 }

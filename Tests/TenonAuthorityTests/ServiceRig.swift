@@ -7,7 +7,10 @@ import Testing
 
 /// A service on empty stores, with functions that ask it. Its apps: `demo`, as on a development server; `open`, without
 /// attestation; `strict`, with all requirements.
-struct ServiceRig: Sendable {
+struct ServiceRig: Given {
+    @TaskLocal static var held: ServiceRig?
+    static var given: TaskLocal<ServiceRig?> { $held }
+
     let service: AuthorityEngine
     let stores: AuthorityStores
     let clock: FakeClock
@@ -44,29 +47,42 @@ struct ServiceRig: Sendable {
          {"id": "loose", "require_attestation": false, "v1_query": "allow", "dialects": ["docs"]}]
         """
 
+    static let origins = #"["http://127.0.0.1:8420"]"#
+
+    static func with(
+        apps: String = apps, limits: String = "{}", origins: String = origins, backends: String = backends,
+        _ body: (ServiceRig) async throws -> Void
+    ) async throws {
+        try await with(configuration(apps, limits: limits, origins: origins, backends: backends), body)
+    }
+
     /// Runs a test on a service of its own, on each kind of stores. The stores are older than any valid request,
     /// because new ones refuse requests that they may have forgotten.
     static func with(
-        apps: String = apps, limits: String = "{}", origins: String = #"["http://127.0.0.1:8420"]"#,
-        backends: String = backends, _ body: (ServiceRig) async throws -> Void
+        _ configuration: Configuration, services: [HostedService] = [], on kinds: [StoreKind] = StoreKind.allCases,
+        _ body: (ServiceRig) async throws -> Void
     ) async throws {
-        let configuration = try configuration(apps, limits: limits, origins: origins, backends: backends)
         let (limits, replays) = (configuration.limits, MemoryReplayStore.Limits())
         let kept = MemoryReplayStore.Limits(
             perDevice: replays.perDevice, rootsPerDevice: limits.rootsPerDevice, total: replays.total)
-        for kind in StoreKind.allCases {
-            try await kind.withStores(maxChallenges: limits.challenges, replayLimits: kept) { stores in
+        for kind in kinds {
+            try await kind.withStores(
+                maxChallenges: limits.challenges, replayLimits: kept, services: services
+            ) { stores in
                 stores.clock.advance(600_000)
                 try await body(rig(on: stores, configuration))
             }
         }
     }
 
+    static func on(_ kind: StoreKind, _ body: (ServiceRig) async throws -> Void) async throws {
+        try await with(configuration(apps, limits: "{}", origins: origins), on: [kind], body)
+    }
+
     static func rig(on stores: TestStores, _ configuration: Configuration? = nil) throws -> ServiceRig {
-        let usual = try Self.configuration(apps, limits: "{}", origins: #"["http://127.0.0.1:8420"]"#)
+        let (usual, keys) = (try Self.configuration(apps, limits: "{}", origins: origins), try makeKeys())
         let kept = AuthorityStores(
             challenges: stores.challenges, devices: stores.devices, replays: stores.replays, answers: stores.answers)
-        let keys = try makeKeys()
         let service = AuthorityEngine(
             configuration: configuration ?? usual, stores: kept, keys: keys, clock: stores.clock, ekRoots: [:])
         return ServiceRig(service: service, stores: kept, clock: stores.clock, keys: keys)
@@ -84,8 +100,12 @@ struct ServiceRig: Sendable {
     }
 
     /// The same service on other stores.
-    func service(on stores: AuthorityStores) -> AuthorityEngine {
-        AuthorityEngine(configuration: service.configuration, stores: stores, keys: keys, clock: clock, ekRoots: [:])
+    func service(
+        on stores: AuthorityStores, refused: (@Sendable (String) -> Void)? = nil
+    ) -> AuthorityEngine {
+        AuthorityEngine(
+            configuration: service.configuration, stores: stores, keys: keys, clock: clock, ekRoots: [:],
+            refused: refused)
     }
 
     var seconds: Int64 { clock.now().seconds }
@@ -94,11 +114,7 @@ struct ServiceRig: Sendable {
         _ path: String, _ json: JSON, headers: [(name: String, value: String)] = [],
         at door: AuthorityRequest.Door = .public
     ) async throws -> AuthorityAnswer {
-        await service.answer(
-            AuthorityRequest(
-                method: "POST", target: path, headers: [("Host", "auth.example")] + headers, body: try json.encoded(),
-                peer: "192.0.2.1"),
-            at: door)
+        await service.ask("POST", path, try json.encoded(), at: door, headers: headers, peer: "192.0.2.1")
     }
 
     /// A challenge of dialect `docs`.
@@ -132,6 +148,23 @@ struct ServiceRig: Sendable {
     func ask(_ request: AuthorityRequest, at door: AuthorityRequest.Door = .public) async -> AuthorityAnswer {
         await service.answer(request, at: door)
     }
+
+    /// The verdict on a device's own request.
+    func echo(_ device: TestDevice, _ path: String = "/v1/echo") async throws -> String {
+        await ask(try device.request("GET", path, at: seconds)).verdict
+    }
+
+    func rotate(_ device: TestDevice, to key: SoftwareKey) async throws -> AuthorityAnswer {
+        await ask(try device.rotation(to: key.publicKey, at: seconds))
+    }
+
+    /// An operator revokes a device.
+    func revoke(_ device: TestDevice) async throws -> AuthorityAnswer {
+        let body: JSON = ["app_id": .string(device.app), "device_id": .string(device.id), "reason": "lost"]
+        return try await post("/v1/revoke", body, at: .admin)
+    }
+
+    func metrics() async -> String { await service.metrics() }
 }
 
 /// The key of a device.
@@ -185,6 +218,26 @@ extension AuthorityRequest {
     }
 }
 
+extension AuthorityEngine {
+    /// Sends a request as a client does.
+    func ask(
+        _ method: String, _ target: String, _ body: [UInt8] = [], at door: AuthorityRequest.Door = .public,
+        headers: [(name: String, value: String)] = [], host: String = "127.0.0.1:8420", peer: String = ""
+    ) async -> AuthorityAnswer {
+        let headers = [("Host", host)] + headers
+        return await answer(
+            AuthorityRequest(method: method, target: target, headers: headers, body: body, peer: peer), at: door)
+    }
+
+    func post(
+        _ target: String, _ json: JSON, at door: AuthorityRequest.Door = .public, peer: String = ""
+    ) async throws -> AuthorityAnswer {
+        await ask("POST", target, try json.encoded(), at: door, peer: peer)
+    }
+
+    func metrics() async -> String { String(decoding: await ask("GET", "/metrics", at: .admin).body, as: UTF8.self) }
+}
+
 extension AuthorityAnswer {
     var json: JSON { (try? JSON(parsing: body)) ?? .null }
     var code: String? { json["error_code"]?.string }
@@ -210,6 +263,14 @@ extension Configuration {
     }
 
     init(file path: String) throws(TenonError) { try self.init(file: path, services: [.synheart]) }
+
+    /// One app `open` that asks for no attestation, and more members, each behind a comma.
+    static func open(
+        _ more: String = "", app: String = #"{"id": "open", "require_attestation": false}"#,
+        origin: String = "http://127.0.0.1:8420"
+    ) throws -> Configuration {
+        try Configuration(parsing: Array(#"{"origins": ["\#(origin)"], "apps": [\#(app)]\#(more)}"#.utf8))
+    }
 }
 
 extension AppRecord {

@@ -134,8 +134,7 @@ import Testing
             for use in uses { #expect(try await rig.remember(use) == .fresh) }
             let now = rig.server.now().seconds
             await rig.instances[0].close()
-            try SharedServers.command("redis stop")
-            try SharedServers.command("redis start")
+            try SharedServers.command("redis stop", "redis start")
             rig.server.step(step)
             try rig.add()
             rig.instances.removeFirst()
@@ -146,8 +145,7 @@ import Testing
             }
             let new = try ReplayStoreTests.use(
                 at: max(now + 3, rig.server.now().seconds), device: "new", nonce: ReplayStoreTests.nonce(99),
-                key: "new",
-                r: 99)
+                key: "new", r: 99)
             #expect(try await rig.remember(new) == .fresh)
         }
     }

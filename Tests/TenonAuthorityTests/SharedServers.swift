@@ -2,8 +2,10 @@
 import Glibc
 import Synchronization
 import Tenon
-import TenonAuthority
+import TestFolders
 import Testing
+
+@testable import TenonAuthority
 
 /// The servers of Tests/Scripts/stores.sh, which `make check-swift` runs the tests with.
 enum SharedServers {
@@ -17,16 +19,40 @@ enum SharedServers {
     /// The deadline of tests that are not about deadlines, long enough for a busy disk.
     static let patience = Duration.seconds(30)
 
+    static func address(user: String = "tenon", in place: String = "") throws -> String {
+        "host=\(try #require(folder) + place) user=\(user) dbname=postgres"
+    }
+
     static func postgres(
-        _ name: String, in place: String = "", connections: Int = 3, deadline: Duration = patience,
-        services: [HostedService] = []
+        _ name: String, user: String = "tenon", in place: String = "", connections: Int = 3,
+        deadline: Duration = patience, services: [HostedService] = []
     ) throws -> PostgresStore {
-        let folder = try #require(folder) + place
         var options = PostgresStore.Options(
-            address: "host=\(folder) user=tenon dbname=postgres", schema: name, connections: connections,
-            deadline: deadline)
+            address: try address(user: user, in: place), schema: name, connections: connections, deadline: deadline)
         options.services = services
         return try PostgresStore(options: options)
+    }
+
+    /// A connection to a schema, as the owner of the server.
+    static func connection(_ schema: String) throws -> PostgresConnection {
+        let connection = PostgresConnection(try PostgresTarget(address(), schema: schema))
+        try connection.connect()
+        return connection
+    }
+
+    /// A connection that has made a role with a schema of its name.
+    static func owner(ofRole name: String, _ more: String = "") throws -> PostgresConnection {
+        let owner = try connection(name)
+        try owner.runScript("CREATE ROLE \(name) LOGIN; GRANT CREATE ON DATABASE postgres TO \(name); \(more)")
+        return owner
+    }
+
+    /// A place of its own for instances.
+    static func shared(in place: String = "") throws -> AuthorityInstance.Shared {
+        let name = name()
+        return AuthorityInstance.Shared(
+            postgres: .init(address: try address(in: place), schema: name, connections: 2),
+            redis: .init(address: .unix(path: "\(try #require(folder) + place)/redis.sock"), prefix: "\(name):"))
     }
 
     static func redis(
@@ -45,21 +71,18 @@ enum SharedServers {
 
     /// The log of the PostgreSQL that keeps running.
     static func log() throws -> [String] {
-        let path = "\(try #require(folder))/postgres.log"
-        guard let file = fopen(path, "re") else { throw Surprise("no log") }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65_536)
-        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        let text = String(decoding: try readFile("\(try #require(folder))/postgres.log"), as: UTF8.self)
+        return text.split(separator: "\n").map(String.init)
     }
 
     /// Commands the servers that may be stopped.
-    static func command(_ words: String) throws {
-        let folder = try #require(folder)
-        guard let pipe = popen("'\(folder)/fragile/server' \(words) 2>&1", "r") else { throw Surprise("no pipe") }
-        while fgetc(pipe) != EOF {}
-        guard pclose(pipe) == 0 else { throw Surprise("server \(words) failed") }
+    static func command(_ all: String...) throws {
+        for words in all {
+            let server = "'\(try #require(folder))/fragile/server'"
+            guard let pipe = popen("\(server) \(words) 2>&1", "r") else { throw Surprise("no pipe") }
+            while fgetc(pipe) != EOF {}
+            guard pclose(pipe) == 0 else { throw Surprise("server \(words) failed") }
+        }
     }
 }
 

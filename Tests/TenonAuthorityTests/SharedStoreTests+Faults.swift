@@ -14,13 +14,10 @@ extension SharedStoreTests {
         let stores = instance.stores
         let acknowledged = try await atOnce(9) { worker -> [Device] in
             if worker == 8 {
-                try SharedServers.command("postgres kill")
-                try SharedServers.command("postgres start")
+                try SharedServers.command("postgres kill", "postgres start")
                 return []
             }
-            var devices: [Device] = []
-            var isBack = false
-            var hasFailed = false
+            var (devices, isBack, hasFailed) = ([Device](), false, false)
             while !isBack {
                 let registration = try Sample().registration()
                 let error = await errorThrown { try await stores.register(registration) }
@@ -41,17 +38,13 @@ extension SharedStoreTests {
     @Test(arguments: kinds)
     func redisIsKilledUnderLoad(_: StoreKind) async throws {
         let (name, server) = (SharedServers.name(), FakeClock())
-        let instances = try (0..<2).map { _ in
-            try SharedInstance(name, in: Self.fragile, clock: server, server: server)
-        }
+        let instances = try (0..<2).map { _ in try SharedInstance(name, in: Self.fragile, clock: server) }
         let stores = instances.map(\.stores)
         let isOver = Atomic(false)
         let twice = try await atOnce(9) { worker -> Int in
             if worker == 8 {
                 defer { isOver.store(true, ordering: .relaxed) }
-                for words in ["redis kill", "redis start", "redis kill", "redis start"] {
-                    try SharedServers.command(words)
-                }
+                try SharedServers.command("redis kill", "redis start", "redis kill", "redis start")
                 return 0
             }
             var (number, twice, fresh) = (worker * 1_000_000, 0, 0)
@@ -121,9 +114,7 @@ extension SharedStoreTests {
     func aRestartBetweenRequestsIsNotNoticed(_: StoreKind) async throws {
         let instance = try SharedInstance(in: Self.fragile)
         let device = try await instance.stores.registered(Sample())
-        for words in ["postgres stop", "postgres start", "redis stop", "redis start"] {
-            try SharedServers.command(words)
-        }
+        try SharedServers.command("postgres stop", "postgres start", "redis stop", "redis start")
         for _ in 0..<6 {
             #expect(try await instance.stores.devices.device(app: "demo", id: device.id) == device)
             _ = try await instance.stores.registered(Sample())
@@ -137,7 +128,7 @@ extension SharedStoreTests {
     func withoutServersNothingIsAccepted(_: StoreKind) async throws {
         let instance = try SharedInstance(in: Self.fragile)
         let stores = instance.stores
-        for words in ["postgres stop", "redis stop"] { try SharedServers.command(words) }
+        try SharedServers.command("postgres stop", "redis stop")
         let errors = await [
             errorThrown { try await stores.registered(Sample()) },
             errorThrown { try await stores.devices.device(app: "demo", id: "1") },
@@ -147,7 +138,7 @@ extension SharedStoreTests {
         ]
         #expect(errors.map { $0?.code } == Array(repeating: .storeFailed, count: 5))
         #expect(errors.allSatisfy { $0?.retryAfter != nil })
-        for words in ["postgres start", "redis start"] { try SharedServers.command(words) }
+        try SharedServers.command("postgres start", "redis start")
         stores.clock.advance(3_000)
         _ = try await stores.registered(Sample())
         await instance.close()
@@ -160,14 +151,11 @@ extension SharedStoreTests {
         let instances = try (0..<2).map { _ in try SharedInstance(name, in: Self.fragile) }
         let stores = instances[0].stores
         let clocks = instances.map(\.stores.clock)
-        var uses: [SignedUse] = []
-        for (index, ahead) in [Int64(0), 1, 2, 3, 100, 300].enumerated() {
-            let use = try ReplayStoreTests.anyUse(stores, device: "\(index)", index, ahead: ahead)
-            #expect(try await stores.remember(use) == .fresh)
-            uses.append(use)
+        let uses = try [Int64(0), 1, 2, 3, 100, 300].enumerated().map { index, ahead in
+            try ReplayStoreTests.anyUse(stores, device: "\(index)", index, ahead: ahead)
         }
-        try SharedServers.command("redis stop")
-        try SharedServers.command("redis start")
+        for use in uses { #expect(try await stores.remember(use) == .fresh) }
+        try SharedServers.command("redis stop", "redis start")
         for instance in instances.reversed() {
             for use in uses { #expect(try await instance.stores.remember(use) == .mayBeForgotten, "\(use.deviceID)") }
         }
@@ -211,9 +199,9 @@ extension SharedStoreTests {
         let instance = try SharedInstance(in: Self.fragile)
         let uses = try (0..<50).map { try ReplayStoreTests.anyUse(instance.stores, $0) }
         for use in uses { #expect(try await instance.stores.remember(use) == .fresh) }
-        for words in ["maxmemory-policy volatile-lru", "maxmemory 1", "maxmemory 0", "maxmemory-policy noeviction"] {
-            try SharedServers.command("redis set \(words)")
-        }
+        try SharedServers.command(
+            "redis set maxmemory-policy volatile-lru", "redis set maxmemory 1", "redis set maxmemory 0",
+            "redis set maxmemory-policy noeviction")
         for use in uses { #expect(try await instance.stores.remember(use) == .mayBeForgotten) }
         instance.stores.clock.advance(3_000)
         #expect(try await instance.stores.remember(ReplayStoreTests.use(instance.stores, nonce: 99)) == .fresh)
@@ -238,7 +226,7 @@ extension SharedStoreTests {
             }
             #expect(error?.code == code)
         }
-        for words in ["redis kill", "redis start"] { try SharedServers.command(words) }
+        try SharedServers.command("redis kill", "redis start")
         await postgres.close()
     }
 

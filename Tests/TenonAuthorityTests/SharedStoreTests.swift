@@ -56,17 +56,9 @@ import Testing
     /// a rollback fails.
     @Test(arguments: kinds)
     func aCommitIsOne(_: StoreKind) async throws {
-        let (name, folder) = (SharedServers.name(), try #require(SharedServers.folder))
-        let owner = PostgresConnection(try PostgresTarget("host=\(folder) user=tenon dbname=postgres", schema: name))
-        try owner.connect()
-        try owner.runScript(
-            "CREATE ROLE \(name) LOGIN; GRANT CREATE ON DATABASE postgres TO \(name); "
-                + "ALTER ROLE \(name) SET synchronous_commit=off")
-        owner.close()
-        let store = try PostgresStore(
-            options: .init(
-                address: "host=\(folder) user=\(name) dbname=postgres", schema: name, connections: 1,
-                deadline: SharedServers.patience))
+        let name = SharedServers.name()
+        try SharedServers.owner(ofRole: name, "ALTER ROLE \(name) SET synchronous_commit=off").close()
+        let store = try SharedServers.postgres(name, user: name, connections: 1)
         let setting = try await store.read { connection throws(TenonError) in
             try connection.run("SELECT current_setting('synchronous_commit')").first?.text(0)
         }
@@ -151,19 +143,14 @@ import Testing
         #expect(RedisStore.Address(url: url) == address)
     }
 
-    private struct NoHorizon: ReplayHorizon {
-        func raise(device: String?, to span: ReplaySpan, epoch: String) async throws(TenonError) {}
-        func horizons(besides epoch: String?) async throws(TenonError) -> ReplayHorizons? { nil }
-    }
-
     @Test func ofRedis() async {
         for host in ["10.0.0.1", "redis.example", "localhost", "::", "", "127.0.0.1\0"] {
             let options = RedisStore.Options(address: .tcp(address: host, port: 6379))
-            let error = await errorThrown { try RedisStore(options: options, horizon: NoHorizon()) }
+            let error = await errorThrown { try RedisStore(options: options, horizon: SlowHorizon()) }
             #expect(error?.code == .configuration)
         }
         for address in [RedisStore.Address.tcp(address: "127.0.0.1", port: 1), .unix(path: "/nowhere")] {
-            let error = await errorThrown { try RedisStore(options: .init(address: address), horizon: NoHorizon()) }
+            let error = await errorThrown { try RedisStore(options: .init(address: address), horizon: SlowHorizon()) }
             #expect(error?.code == .storeFailed)
         }
     }

@@ -6,54 +6,50 @@ import Testing
 
 /// The timer's tasks in the stores, and their health.
 @Suite(.serialized) struct StoreHealthTests {
+    private var stores: TestStores { .current }
+
     private static let day: Int64 = 86_400_000
 
     /// Certificates and spent challenges are kept for a day after they expire, and no longer, however many there are.
-    @Test(arguments: StoreKind.allCases)
-    func whatHasExpiredIsRemoved(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            let (devices, now) = (stores.devices, stores.clock.now().seconds)
-            func certificate(_ number: Int, notAfter: Int64) throws -> AKCertificate {
-                var certificate = try RegistrationTests.certificate(0, ek: "ek", notAfter: notAfter)
-                certificate.serial = try Array(Sample.digest("\(number)").rawRepresentation.prefix(16))
-                return certificate
-            }
-            let old = try (0..<1_010).map { try certificate($0, notAfter: now + 10) }
-            let new = try certificate(-1, notAfter: now + 86_410)
-            _ = try await atOnce(16) { worker in
-                for index in stride(from: worker, to: old.count, by: 16) { _ = try await devices.record(old[index]) }
-            }
-            _ = try await devices.record(new)
-            let device = try await stores.registered(Sample())
-            _ = try await stores.register(Sample().registration(challenge: "spent"))
+    @Test(.stores) func whatHasExpiredIsRemoved() async throws {
+        let (devices, now) = (stores.devices, stores.clock.now().seconds)
+        func certificate(_ number: Int, notAfter: Int64) throws -> AKCertificate {
+            var certificate = try RegistrationTests.certificate(0, ek: "ek", notAfter: notAfter)
+            certificate.serial = try Array(Sample.digest("\(number)").rawRepresentation.prefix(16))
+            return certificate
+        }
+        let old = try (0..<1_010).map { try certificate($0, notAfter: now + 10) }
+        let new = try certificate(-1, notAfter: now + 86_410)
+        _ = try await atOnce(16) { worker in
+            for index in stride(from: worker, to: old.count, by: 16) { _ = try await devices.record(old[index]) }
+        }
+        _ = try await devices.record(new)
+        let device = try await stores.registered(Sample())
+        _ = try await stores.register(Sample().registration(challenge: "spent"))
 
-            stores.clock.advance(Self.day + 9_000)
-            try await devices.tidy(at: stores.clock.now())
-            for certificate in [old[0], old[1_009], new] {
-                #expect(try await devices.certificate(serial: certificate.serial) == certificate)
-            }
-            stores.clock.advance(1_000)
-            try await devices.tidy(at: stores.clock.now())
-            for certificate in old {
-                #expect(try await devices.certificate(serial: certificate.serial) == nil)
-            }
-            #expect(try await devices.certificate(serial: new.serial) == new)
-            #expect(try await devices.device(app: "demo", id: device.id) == device)
-            // Spent a day ago, and gone ten seconds ago.
-            guard case .registered = try await stores.register(Sample().registration(challenge: "spent")) else {
-                throw Surprise("it is spent still")
-            }
+        stores.clock.advance(Self.day + 9_000)
+        try await devices.tidy(at: stores.clock.now())
+        for certificate in [old[0], old[1_009], new] {
+            #expect(try await devices.certificate(serial: certificate.serial) == certificate)
+        }
+        stores.clock.advance(1_000)
+        try await devices.tidy(at: stores.clock.now())
+        for certificate in old {
+            #expect(try await devices.certificate(serial: certificate.serial) == nil)
+        }
+        #expect(try await devices.certificate(serial: new.serial) == new)
+        #expect(try await devices.device(app: "demo", id: device.id) == device)
+        // Spent a day ago, and gone ten seconds ago.
+        guard case .registered = try await stores.register(Sample().registration(challenge: "spent")) else {
+            throw Surprise("it is spent still")
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aSpentChallengeIsKeptForADay(_ kind: StoreKind) async throws {
-        try await kind.withStores { stores in
-            _ = try await stores.register(Sample().registration(challenge: "spent"))
-            stores.clock.advance(Self.day - 1_000)
-            try await stores.devices.tidy(at: stores.clock.now())
-            #expect(try await stores.register(Sample().registration(challenge: "spent")) == .refused(.challengeSpent))
-        }
+    @Test(.stores) func aSpentChallengeIsKeptForADay() async throws {
+        _ = try await stores.register(Sample().registration(challenge: "spent"))
+        stores.clock.advance(Self.day - 1_000)
+        try await stores.devices.tidy(at: stores.clock.now())
+        #expect(try await stores.register(Sample().registration(challenge: "spent")) == .refused(.challengeSpent))
     }
 
     @Test(arguments: [
@@ -71,8 +67,7 @@ import Testing
     /// An instance on SQLite, whose clock is set back.
     @Test func aClockThatIsSetBackIsSeen() async throws {
         let (folder, clock) = (try TestFolder(), FakeClock())
-        let instance = try await AuthorityInstance(
-            Self.configuration(), in: AuthorityFolder(folder.path), clock: clock)
+        let instance = try await AuthorityInstance(.open(), in: AuthorityFolder(folder.path), clock: clock)
         let health = instance.engine.stores.health
         #expect(health().isHealthy && health().redisClockDifference == nil && health().waitingLines == 0)
         clock.step(-2_001)
@@ -84,11 +79,6 @@ import Testing
         await instance.close()
     }
 
-    static func configuration() throws -> Configuration {
-        let text = #"{"origins": ["http://127.0.0.1:8420"], "apps": [{"id": "demo", "require_attestation": false}]}"#
-        return try Configuration(parsing: Array(text.utf8))
-    }
-
     /// Repeated looks notice a Redis that evicts entries, and clocks that differ, without a request.
     @Test(.timeLimit(.minutes(1)), arguments: SharedStoreTests.kinds)
     func sharedStoresAreLookedAt(_: StoreKind) async throws {
@@ -96,13 +86,9 @@ import Testing
         let state = try AuthorityFolder(folder.path)
         _ = try AuthorityKeys.create(in: state, name: "Example", at: 1_800_000_000)
         let (clock, lines) = (SteppedClock(), Lines())
-        let (name, servers) = (SharedServers.name(), try #require(SharedServers.folder) + SharedStoreTests.fragile)
         let instance = try await AuthorityInstance(
-            Self.configuration(), in: state,
-            shared: .init(
-                postgres: .init(address: "host=\(servers) user=tenon dbname=postgres", schema: name, connections: 2),
-                redis: .init(address: .unix(path: "\(servers)/redis.sock"), prefix: "\(name):")),
-            clock: clock, looksEvery: .milliseconds(1), told: lines.add)
+            .open(), in: state, shared: SharedServers.shared(in: SharedStoreTests.fragile), clock: clock,
+            looksEvery: .milliseconds(1), told: lines.add)
         let health = instance.engine.stores.health
         func wait(_ condition: (StoreHealth) -> Bool) async {
             while !condition(health()) { await Task.yield() }

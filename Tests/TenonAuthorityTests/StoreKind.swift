@@ -43,7 +43,14 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
     }
 }
 
-struct TestStores: Sendable {
+struct TestStores: Given {
+    @TaskLocal static var held: TestStores?
+    static var given: TaskLocal<TestStores?> { $held }
+
+    static func on(_ kind: StoreKind, _ body: (TestStores) async throws -> Void) async throws {
+        try await kind.withStores(body)
+    }
+
     let challenges: any ChallengeStore
     let devices: any DeviceStore
     let replays: any ReplayStore
@@ -73,10 +80,18 @@ struct TestStores: Sendable {
     }
 
     /// Registers a new device.
-    func registered(_ sample: Sample) async throws -> Device {
-        guard case .registered(let device) = try await register(sample.registration()) else {
-            throw Surprise("it was not registered")
-        }
+    func registered(_ sample: Sample) async throws -> Device { try await registered(sample.registration()) }
+
+    func registered(_ registration: DeviceRegistration) async throws -> Device {
+        let outcome = try await register(registration)
+        guard case .registered(let device) = outcome else { throw Surprise("\(outcome)") }
+        return device
+    }
+
+    /// Registers a known key again.
+    func known(_ registration: DeviceRegistration) async throws -> Device {
+        let outcome = try await register(registration)
+        guard case .known(let device) = outcome else { throw Surprise("\(outcome)") }
         return device
     }
 }
@@ -95,37 +110,11 @@ final class TestFolder: Sendable {
 
     var path: String { folder.path }
 
-    var names: [String] {
-        guard let folder = opendir(path) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != "." && name != ".." { names.append(name) }
-        }
-        return names.sorted()
-    }
+    var names: [String] { fileNames(in: path) }
 
-    func read(_ name: String) throws -> [UInt8] { try TestFolder.read("\(path)/\(name)") }
+    func read(_ name: String) throws -> [UInt8] { try readFile("\(path)/\(name)") }
 
-    /// The content of a file.
-    static func read(_ path: String) throws -> [UInt8] {
-        guard let file = fopen(path, "rb") else { throw Surprise("no file \(path)") }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65_536)
-        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
-        return bytes
-    }
-
-    func write(_ bytes: [UInt8], to name: String) throws {
-        let file = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        guard file >= 0 else { throw Surprise("no file \(name)") }
-        defer { close(file) }
-        guard Glibc.write(file, bytes, bytes.count) == bytes.count else { throw Surprise("not written") }
-    }
+    func write(_ bytes: [UInt8], to name: String) throws { try writeFile(bytes, to: "\(path)/\(name)") }
 }
 
 /// A device of a test, with a key of its own.
@@ -199,4 +188,12 @@ func errorThrown<Value>(_ body: () async throws -> Value) async -> TenonError? {
     } catch {
         return error as? TenonError
     }
+}
+
+/// Expects an error whose sentence contains these words.
+func expectError<Value>(
+    _ words: String, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Value
+) async {
+    let message = await errorThrown(body)?.message ?? "no error"
+    #expect(message.contains(words), sourceLocation: sourceLocation)
 }

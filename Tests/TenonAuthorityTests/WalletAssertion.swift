@@ -59,11 +59,7 @@ struct WalletAssertion {
         let key = try SoftwareKey(signsDigests: true)
         let thumbprint = try key.publicKey.thumbprint
         let isKey = type == "ka-request+jwt"
-        let data =
-            isKey
-            ? "{\"nonce\":\"\(nonce)\",\"jwk_thumbprints\":[\"\(thumbprint)\"]}"
-            : "{\"nonce\":\"\(nonce)\",\"jwk_thumbprint\":\"\(thumbprint)\"}"
-        let digest = try Digest(hashing: Array(data.utf8))
+        let digest = try Self.clientData(type, nonce: nonce, thumbprint)
         let signed = doubled ? try Digest(hashing: digest.rawRepresentation) : digest
         let audience = WalletRig.origin + "/it-wallet/wallet"
         self.device = device
@@ -86,6 +82,13 @@ struct WalletAssertion {
         claims.merge(Self.solution) { $1 }
         guard type != "wia-request+jwt" else { return }
         claims["keys_to_attest"] = [.string(try attested(over: digest, at: now))]
+    }
+
+    static func clientData(_ type: String, nonce: String, _ thumbprint: String) throws -> Digest {
+        let (name, value) =
+            type == "ka-request+jwt"
+            ? ("jwk_thumbprints", #"["\#(thumbprint)"]"#) : ("jwk_thumbprint", #""\#(thumbprint)""#)
+        return try Digest(hashing: Array(#"{"nonce":"\#(nonce)","\#(name)":\#(value)}"#.utf8))
     }
 
     /// The only element of `keys_to_attest`: the key of the request, which is in the TPM.
@@ -128,24 +131,17 @@ extension WalletRig {
         "wua-request+jwt": "wallet-unit-attestations", "ka-request+jwt": "key-attestation",
     ]
 
-    /// Sends a request, which the caller may change.
+    /// Sends a request, whose parts the caller may change.
+    ///
+    /// - Parameter doubled: signs the digest of the digest with the hardware key.
     func use(
-        _ type: String, _ device: WalletDevice, nonce: String? = nil,
-        _ change: (inout WalletAssertion) throws -> Void = { _ in }
+        _ type: String, _ device: WalletDevice, nonce: String? = nil, doubled: Bool = false,
+        _ change: (inout WalletAssertion) throws -> Void = { _ in }, quote: (inout QuoteRig) -> Void = { _ in }
     ) async throws -> AuthorityAnswer {
         let fresh = if let nonce { nonce } else { try await self.nonce() }
-        var assertion = try WalletAssertion(type, device, nonce: fresh, at: clock.now().seconds)
+        var assertion = try WalletAssertion(
+            type, device, nonce: fresh, at: clock.now().seconds, doubled: doubled, quote: quote)
         try change(&assertion)
-        return try await send(assertion.encoded(), to: Self.uses[type] ?? "")
-    }
-
-    /// Asks for an instance attestation with a quote that the caller changes.
-    func quoting(
-        _ device: WalletDevice, _ change: (inout QuoteRig) -> Void
-    ) async throws -> AuthorityAnswer {
-        let type = "wia-request+jwt"
-        let assertion = try WalletAssertion(
-            type, device, nonce: await nonce(), at: clock.now().seconds, quote: change)
         return try await send(assertion.encoded(), to: Self.uses[type] ?? "")
     }
 

@@ -7,45 +7,38 @@ import Testing
 
 /// The keys for which the provider of IT-Wallet issues attestations, and its own.
 @Suite struct WalletKeyTests {
+    private var rig: WalletRig { .current }
+
     /// The key that is attested is the one of the request, and its proof is by the AK of the instance.
-    @Test func attestedKeys() async throws {
-        try await WalletRig.with { rig in
-            let (device, other) = (try await rig.initialized(), try await rig.initialized())
-            let now = rig.clock.now().seconds
-            for type in ["wua-request+jwt", "ka-request+jwt"] {
-                let foreign = try WalletAssertion(type, device, nonce: "n", at: now)
-                let element = try #require(foreign.claims["keys_to_attest"]?.array?.first)
-                for (name, value, words) in [
-                    ("another request's", [element], "403 invalid_request"), ("none", [], "422 validation_error"),
-                    ("text", "x", "400 bad_request"), ("no JWS", ["x"], "400 bad_request"),
-                ] as [(String, JSON, String)] {
-                    let answer = try await rig.use(type, device) { $0.claims["keys_to_attest"] = value }
-                    #expect(answer.wallet == words, "\(type) \(name)")
-                }
-                let two = try await rig.use(type, device) { assertion in
-                    let one = assertion.claims["keys_to_attest"]?.array ?? []
-                    assertion.claims["keys_to_attest"] = .array(one + one)
-                }
-                #expect(two.wallet == "422 validation_error")
-                let wrong = try await rig.use(type, device) { assertion in
-                    assertion.claims["keys_to_attest"] = [
-                        .string(try assertion.attested(over: Digest(hashing: [1]), at: now))
-                    ]
-                }
-                #expect(wrong.wallet == "403 invalid_request", "\(type)")
-                // Right in all but the attestation key, which is another instance's.
-                let nonce = try await rig.nonce()
+    @Test(.wallet) func attestedKeys() async throws {
+        let (device, other) = (try await rig.initialized(), try await rig.initialized())
+        let now = rig.clock.now().seconds
+        for type in ["wua-request+jwt", "ka-request+jwt"] {
+            let foreign = try WalletAssertion(type, device, nonce: "n", at: now)
+            let element = try #require(foreign.claims["keys_to_attest"]?.array?.first)
+            for (name, value, words) in [
+                ("another request's", [element], "403 invalid_request"), ("none", [], "422 validation_error"),
+                ("text", "x", "400 bad_request"), ("no JWS", ["x"], "400 bad_request"),
+            ] as [(String, JSON, String)] {
+                let answer = try await rig.use(type, device) { $0.claims["keys_to_attest"] = value }
+                #expect(answer.wallet == words, "\(type) \(name)")
+            }
+            let two = try await rig.use(type, device) { assertion in
+                let one = assertion.claims["keys_to_attest"]?.array ?? []
+                assertion.claims["keys_to_attest"] = .array(one + one)
+            }
+            #expect(two.wallet == "422 validation_error")
+            // Over other data; and right in all but the attestation key, which is another instance's.
+            let nonce = try await rig.nonce()
+            for (isForeign, nonce) in [(false, nil), (true, nonce)] as [(Bool, String?)] {
                 let answer = try await rig.use(type, device, nonce: nonce) { assertion in
                     let thumbprint = try assertion.key.publicKey.thumbprint
-                    let data =
-                        type == "ka-request+jwt"
-                        ? "{\"nonce\":\"\(nonce)\",\"jwk_thumbprints\":[\"\(thumbprint)\"]}"
-                        : "{\"nonce\":\"\(nonce)\",\"jwk_thumbprint\":\"\(thumbprint)\"}"
+                    let data = try WalletAssertion.clientData(type, nonce: nonce ?? "", thumbprint)
                     assertion.claims["keys_to_attest"] = [
-                        .string(try assertion.attested(over: Digest(hashing: Array(data.utf8)), at: now, by: other))
+                        .string(try assertion.attested(over: data, at: now, by: isForeign ? other : device))
                     ]
                 }
-                #expect(answer.wallet == "403 invalid_request", "\(type)")
+                #expect(answer.wallet == "403 invalid_request", "\(type) \(isForeign)")
             }
         }
     }
@@ -64,85 +57,76 @@ import Testing
     }
 
     /// Without a proof, nothing is said of where the key is.
-    @Test func aKeyWithoutProof() async throws {
-        try await WalletRig.with { rig in
-            let device = try await rig.initialized()
-            for (type, member) in [
-                ("wua-request+jwt", "wallet_unit_attestation"), ("ka-request+jwt", "key_attestation"),
-            ] {
-                let answer = try await rig.use(type, device) { assertion in
+    @Test(.wallet) func aKeyWithoutProof() async throws {
+        let device = try await rig.initialized()
+        for (type, member) in [
+            ("wua-request+jwt", "wallet_unit_attestation"), ("ka-request+jwt", "key_attestation"),
+        ] {
+            let answer = try await rig.use(type, device) { assertion in
+                assertion.claims["keys_to_attest"] = [
+                    .string(try assertion.attested(over: nil, at: rig.clock.now().seconds))
+                ]
+            }
+            for seconds: Int64 in [-301, 301] {
+                let late = try await rig.use(type, device) { assertion in
                     assertion.claims["keys_to_attest"] = [
-                        .string(try assertion.attested(over: nil, at: rig.clock.now().seconds))
+                        .string(try assertion.attested(over: nil, at: rig.clock.now().seconds + seconds))
                     ]
                 }
-                for seconds: Int64 in [-301, 301] {
-                    let late = try await rig.use(type, device) { assertion in
-                        assertion.claims["keys_to_attest"] = [
-                            .string(try assertion.attested(over: nil, at: rig.clock.now().seconds + seconds))
-                        ]
-                    }
-                    #expect(late.wallet == "403 invalid_request", "\(type) \(seconds)")
-                }
-                let (_, claims) = try await rig.verified(try #require(answer.json[member]?.string))
-                #expect(claims["key_storage"] == nil && claims["key_storage_info"] == nil)
-                #expect(claims["attested_keys"]?.array?.count == 1)
+                #expect(late.wallet == "403 invalid_request", "\(type) \(seconds)")
             }
+            let (_, claims) = try await rig.verified(try #require(answer.json[member]?.string))
+            #expect(claims["key_storage"] == nil && claims["key_storage_info"] == nil)
+            #expect(claims["attested_keys"]?.array?.count == 1)
         }
     }
 
     /// A certificate for the key that was bound, and for no other. The judges read it.
-    @Test func accessCertificates() async throws {
-        try await WalletRig.with { rig in
-            let (device, other) = (try await rig.initialized(), try SoftwareKey(signsDigests: true))
-            var bound = other
-            #expect(try await rig.use("rp-kb+jwt", device) { bound = $0.key }.wallet == "204")
-            var roots: Set<String> = []
-            for _ in 0..<2 {
-                let answer = try await rig.accessCertificate(WalletRig.csr(bound.publicKey, by: bound))
-                let text = try #require(answer.json["access_certificate"]?.string)
-                let blocks = text.split(separator: "-----BEGIN CERTIFICATE-----\n")
-                try #require(blocks.count == 2)
-                roots.insert(String(blocks[1]))
-                let lines = blocks[0].split(separator: "\n").prefix { !$0.hasPrefix("-") }
-                let leaf = try TextEncoding.base64.decode(lines.joined())
-                #expect(try PublicKey(ofCertificate: leaf) == bound.publicKey)
-            }
-            #expect(roots.count == 1)
-            let good: [UInt8] = try WalletRig.csr(bound.publicKey, by: bound)
-            for (name, csr, words) in [
-                ("another key", try WalletRig.csr(other.publicKey, by: other), "403 invalid_request"),
-                ("another's signature", try WalletRig.csr(bound.publicKey, by: other), "400 bad_request"),
-                ("more", good + [0], "400 bad_request"), ("less", Array(good.dropLast()), "400 bad_request"),
-                ("nothing", [], "400 bad_request"),
-                ("a subject", try WalletRig.csr(bound.publicKey, by: bound, version: 1), "400 bad_request"),
-            ] as [(String, [UInt8], String)] {
-                #expect(try await rig.accessCertificate(csr).wallet == words, "\(name)")
-            }
-            // The next binding takes the place of this one.
-            #expect(try await rig.use("rp-kb+jwt", device).wallet == "204")
-            #expect(try await rig.accessCertificate(good).wallet == "403 invalid_request")
-            var last = other
-            #expect(try await rig.use("rp-kb+jwt", device) { last = $0.key }.wallet == "204")
-            _ = try await rig.portal("PATCH", "wallet-instances/" + device.tag, ["status": "REVOKED"])
-            let revoked = try await rig.accessCertificate(WalletRig.csr(last.publicKey, by: last))
-            #expect(revoked.wallet == "403 invalid_request")
+    @Test(.wallet) func accessCertificates() async throws {
+        let (device, other) = (try await rig.initialized(), try SoftwareKey(signsDigests: true))
+        var bound = other
+        #expect(try await rig.use("rp-kb+jwt", device) { bound = $0.key }.wallet == "204")
+        var roots: Set<String> = []
+        for _ in 0..<2 {
+            let answer = try await rig.accessCertificate(WalletRig.csr(bound.publicKey, by: bound))
+            let text = try #require(answer.json["access_certificate"]?.string)
+            let blocks = text.split(separator: "-----BEGIN CERTIFICATE-----\n")
+            try #require(blocks.count == 2)
+            roots.insert(String(blocks[1]))
+            let lines = blocks[0].split(separator: "\n").prefix { !$0.hasPrefix("-") }
+            let leaf = try TextEncoding.base64.decode(lines.joined())
+            #expect(try PublicKey(ofCertificate: leaf) == bound.publicKey)
         }
+        #expect(roots.count == 1)
+        let good: [UInt8] = try WalletRig.csr(bound.publicKey, by: bound)
+        for (name, csr, words) in [
+            ("another key", try WalletRig.csr(other.publicKey, by: other), "403 invalid_request"),
+            ("another's signature", try WalletRig.csr(bound.publicKey, by: other), "400 bad_request"),
+            ("more", good + [0], "400 bad_request"), ("less", Array(good.dropLast()), "400 bad_request"),
+            ("nothing", [], "400 bad_request"),
+            ("a subject", try WalletRig.csr(bound.publicKey, by: bound, version: 1), "400 bad_request"),
+        ] as [(String, [UInt8], String)] {
+            #expect(try await rig.accessCertificate(csr).wallet == words, "\(name)")
+        }
+        // The next binding takes the place of this one.
+        #expect(try await rig.use("rp-kb+jwt", device).wallet == "204")
+        #expect(try await rig.accessCertificate(good).wallet == "403 invalid_request")
+        var last = other
+        #expect(try await rig.use("rp-kb+jwt", device) { last = $0.key }.wallet == "204")
+        _ = try await rig.portal("PATCH", "wallet-instances/" + device.tag, ["status": "REVOKED"])
+        let revoked = try await rig.accessCertificate(WalletRig.csr(last.publicKey, by: last))
+        #expect(revoked.wallet == "403 invalid_request")
     }
 
     /// All instances of an authority sign with one key for an app, and another for another app.
-    @Test func theProvidersKey() async throws {
-        try await WalletRig.with { rig in
-            let again = AuthorityEngine(
-                configuration: rig.engine.configuration, stores: rig.stores, keys: rig.keys, clock: rig.clock,
-                ekRoots: [:])
-            let request = { (app: String) in
-                AuthorityRequest(method: "GET", target: "/it-wallet/\(app)/jwks", headers: [("Host", "a")])
-            }
-            let first = await rig.engine.answer(request("wallet"), at: .public).json
-            #expect(first["keys"]?.array?.count == 1 && first["keys"]?.array?.first?["d"] == nil)
-            #expect(await again.answer(request("wallet"), at: .public).json == first)
-            #expect(await rig.engine.answer(request("other"), at: .public).json != first)
-        }
+    @Test(.wallet) func theProvidersKey() async throws {
+        let again = AuthorityEngine(
+            configuration: rig.engine.configuration, stores: rig.stores, keys: rig.keys, clock: rig.clock,
+            ekRoots: [:])
+        let first = await rig.ask("GET", "/it-wallet/wallet/jwks").json
+        #expect(first["keys"]?.array?.count == 1 && first["keys"]?.array?.first?["d"] == nil)
+        #expect(await again.ask("GET", "/it-wallet/wallet/jwks").json == first)
+        #expect(await rig.ask("GET", "/it-wallet/other/jwks").json != first)
     }
 }
 

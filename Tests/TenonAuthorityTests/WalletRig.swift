@@ -7,22 +7,24 @@ import TestEvidence
 import Testing
 
 /// An authority with two apps of IT-Wallet, `wallet` and `other`, and one of another service.
-struct WalletRig: Sendable {
+struct WalletRig: Given {
+    @TaskLocal static var held: WalletRig?
+    static var given: TaskLocal<WalletRig?> { $held }
+
     let engine: AuthorityEngine
     let stores: AuthorityStores
     let clock: FakeClock
     let keys: AuthorityKeys
 
-    static let token = "0123456789abcdef0123456789abcdef"
+    static let token = ServiceRig.token
     static let origin = "http://127.0.0.1:8420"
     static let services: [HostedService] = [.synheart, .itWallet]
 
-    static func configuration(_ more: String = "") throws -> Configuration {
-        let digest = try Digest(hashing: Array(token.utf8))
-        let other = try Digest(hashing: Array((token + "2").utf8))
+    static func configuration(_ more: String = "", challenges: Int = 10_000) throws -> Configuration {
+        let (digest, other) = (ServiceRig.tokenDigest, try Digest(hashing: Array((token + "2").utf8)))
         let text = """
             {"origins": ["\(origin)"], "internal": {"unix": "internal.sock"},
-             "limits": {"per_address_per_minute": 1000000},
+             "limits": {"per_address_per_minute": 1000000, "challenges": \(challenges)},
              "apps": [{"id": "wallet", "service": "it-wallet"\(more)}, {"id": "other", "service": "it-wallet"},
                       {"id": "open", "require_attestation": false}],
              "backends": [{"name": "portal", "token_sha256": "\(digest)", "apps": ["wallet"]},
@@ -37,20 +39,17 @@ struct WalletRig: Sendable {
     ///   - more: members of the app `wallet`.
     ///   - challenges: the most nonces that may be outstanding.
     static func with(
-        _ more: String = "", challenges: Int = 10_000, _ body: (WalletRig) async throws -> Void
+        _ more: String = "", challenges: Int = 10_000, on kinds: [StoreKind] = StoreKind.allCases,
+        _ body: (WalletRig) async throws -> Void
     ) async throws {
-        let (configuration, keys) = (try configuration(more), try ServiceRig.makeKeys())
-        for kind in StoreKind.allCases {
-            try await kind.withStores(maxChallenges: challenges, services: services) { stores in
-                stores.clock.advance(600_000)
-                let kept = AuthorityStores(
-                    challenges: stores.challenges, devices: stores.devices, replays: stores.replays,
-                    answers: stores.answers)
-                let engine = AuthorityEngine(
-                    configuration: configuration, stores: kept, keys: keys, clock: stores.clock, ekRoots: [:])
-                try await body(WalletRig(engine: engine, stores: kept, clock: stores.clock, keys: keys))
-            }
+        let configuration = try configuration(more, challenges: challenges)
+        try await ServiceRig.with(configuration, services: services, on: kinds) { rig in
+            try await body(WalletRig(engine: rig.service, stores: rig.stores, clock: rig.clock, keys: rig.keys))
         }
+    }
+
+    static func on(_ kind: StoreKind, _ body: (WalletRig) async throws -> Void) async throws {
+        try await with(on: [kind], body)
     }
 
     // MARK: Devices
@@ -58,18 +57,13 @@ struct WalletRig: Sendable {
     /// A device whose attestation key this authority certified, for one app.
     func device(_ app: String = "wallet", ek: String = "EK") async throws -> WalletDevice {
         let (key, ak) = (try SoftwareKey(signsDigests: true), try SoftwareKey(signsDigests: true))
-        let area = try PublicArea(dataRepresentation: WalletDevice.akArea(of: ak))
-        let terms = CertificateTerms(
-            serial: [UInt8](random: 16), notBefore: clock.now().seconds - 60, notAfter: clock.now().seconds + 86_400)
-        let leaf = try keys.issuer.certificate(
-            for: area, maker: Array("id:53544D20".utf8), model: Array("ST33".utf8), version: Array("id:00010102".utf8),
-            terms: terms)
+        let now = clock.now().seconds
+        let (chain, area, serial) = try WalletDevice.certificates(of: ak, by: keys, at: now)
         let hidden = try keys.hidden(Digest(hashing: Array(ek.utf8)))
-        let record = AKCertificate(
-            serial: terms.serial, app: app, ek: hidden, akName: area.name, notAfter: terms.notAfter)
+        let record = AKCertificate(serial: serial, app: app, ek: hidden, akName: area.name, notAfter: now + 86_400)
         #expect(try await stores.devices.record(record))
         return WalletDevice(
-            key: key, ak: ak, certificates: [leaf, keys.issuer.certificate], serial: terms.serial, ek: hidden,
+            key: key, ak: ak, certificates: chain, serial: serial, ek: hidden,
             tag: TextEncoding.base64url.encode([UInt8](random: 32)))
     }
 
@@ -101,10 +95,7 @@ struct WalletRig: Sendable {
         _ method: String, _ target: String, _ body: [UInt8] = [], at door: AuthorityRequest.Door = .public,
         headers: [(name: String, value: String)] = []
     ) async -> AuthorityAnswer {
-        await engine.answer(
-            AuthorityRequest(
-                method: method, target: target, headers: [("Host", "127.0.0.1:8420")] + headers, body: body,
-                peer: "192.0.2.1"), at: door)
+        await engine.ask(method, target, body, at: door, headers: headers, peer: "192.0.2.1")
     }
 
     /// A request of the backend `portal`.
@@ -127,6 +118,24 @@ struct WalletDevice: Sendable {
     /// The public area of an attestation key.
     static func akArea(of ak: SoftwareKey) throws -> [UInt8] {
         try ProofRig(key: ak.publicKey, ak: ak, nonce: Digest(hashing: [])).akArea
+    }
+
+    /// A certificate for a day, and the one above it.
+    static func certificates(
+        of ak: SoftwareKey, by keys: AuthorityKeys, at now: Int64 = 1_800_000_000
+    ) throws -> (chain: [[UInt8]], area: PublicArea, serial: [UInt8]) {
+        let area = try PublicArea(dataRepresentation: akArea(of: ak))
+        let terms = CertificateTerms(serial: [UInt8](random: 16), notBefore: now - 60, notAfter: now + 86_400)
+        let leaf = try keys.issuer.certificate(
+            for: area, maker: Array("id:53544D20".utf8), model: Array("ST33".utf8), version: Array("id:00010102".utf8),
+            terms: terms)
+        return ([leaf, keys.issuer.certificate], area, terms.serial)
+    }
+
+    func with(ak: SoftwareKey) -> WalletDevice {
+        var device = self
+        device.ak = ak
+        return device
     }
 
     /// The client data of an initialization (docs/it-wallet.md).

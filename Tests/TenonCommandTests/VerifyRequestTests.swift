@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import TestFolders
 import Testing
 
@@ -64,15 +63,13 @@ import Testing
 
     private func answer(_ shown: Shown) async throws -> Answer {
         try await withFolder { folder in
-            func write(_ text: String, _ name: String) -> String {
-                let (path, bytes) = ("\(folder)/\(name)", Array(text.utf8))
-                let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-                defer { close(file) }
-                return Glibc.write(file, bytes, bytes.count) == bytes.count ? path : ""
+            func write(_ text: String, _ name: String) throws -> String {
+                try text.write(to: "\(folder)/\(name)")
+                return "\(folder)/\(name)"
             }
-            let request = write(String(decoding: try shown.json.encoded(), as: UTF8.self), "request.json")
+            let request = try write(String(decoding: try shown.json.encoded(), as: UTF8.self), "request.json")
             let words = [
-                request, "--key", write(shown.key.pemRepresentation, "key.pem"), "--data", shown.body, "--host",
+                request, "--key", try write(shown.key.pemRepresentation, "key.pem"), "--data", shown.body, "--host",
                 shown.host, "--at", String(shown.at),
             ]
             let verb = try #require(Program.tenon.verbs.first { $0.name == "verify-request" })

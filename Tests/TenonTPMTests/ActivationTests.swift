@@ -6,50 +6,49 @@ import Testing
 
 /// Folded activation, the device and the service by their Swift values.
 @Suite(.timeLimit(.minutes(1))) struct ActivationTests {
-    @Test(arguments: [EndorsementKey.Kind.rsa2048, .p384])
+    private var tpm: TPM { OpenTPM.current.tpm }
+    private var software: SoftwareTPM { OpenTPM.current.software }
+
+    /// Runs a test on a device before it registers, and a service.
+    private func with(_ body: (SoftwareTPM, Device, Service) throws -> Void) throws {
+        try withTPM(state: Endorsed.state) { software, tpm in try body(software, Device(tpm), Service()) }
+    }
+    @Test(.endorsedTPM, arguments: [EndorsementKey.Kind.rsa2048, .p384])
     func endToEnd(_ kind: EndorsementKey.Kind) async throws {
-        try await withTPM(state: Endorsed.state) { software, tpm in
-            let service = try Service()
-            let key = try await TPM.PrivateKey(in: tpm)
-            let ak = try await TPM.AttestationKey(beside: key)
-            let chain = [try await tpm.endorsementCertificate(kind), try Endorsed.issuer()]
-            let (pending, credential) = try service.challenge("c", chain, ak.publicArea.dataRepresentation)
-            #expect(pending.ek.kind == kind && pending.ek.model == "swtpm")
+        let service = try Service()
+        let key = try await TPM.PrivateKey(in: tpm)
+        let ak = try await TPM.AttestationKey(beside: key)
+        let chain = [try await tpm.endorsementCertificate(kind), try Endorsed.issuer()]
+        let (pending, credential) = try service.challenge("c", chain, ak.publicArea.dataRepresentation)
+        #expect(pending.ek.kind == kind && pending.ek.model == "swtpm")
 
-            let keyText = TextEncoding.base64.encode(key.publicKey.derRepresentation)
-            let activation = Activation(origin: service.origin, appID: service.appID, challenge: "c", keyText: keyText)
-            let value = try await ak.activate(activation, with: credential, certificate: chain[0])
-            let nonce = try Digest(bindingChallenge: "c", toKeyText: keyText)
-            let proof = try await key.attest(by: ak, qualifyingData: nonce.rawRepresentation)
-            #expect(try proof.evidence().publicArea == key.publicArea.dataRepresentation)
-            #expect(try key.publicArea.name == key.name)
+        let keyText = TextEncoding.base64.encode(key.publicKey.derRepresentation)
+        let activation = Activation(origin: service.origin, appID: service.appID, challenge: "c", keyText: keyText)
+        let value = try await ak.activate(activation, with: credential, certificate: chain[0])
+        let nonce = try Digest(bindingChallenge: "c", toKeyText: keyText)
+        let proof = try await key.attest(by: ak, qualifyingData: nonce.rawRepresentation)
+        #expect(try proof.evidence().publicArea == key.publicArea.dataRepresentation)
+        #expect(try key.publicArea.name == key.name)
 
-            let report = try service.register(
-                pending, keyText, value: value.rawRepresentation, proof: proof.dataRepresentation)
-            #expect(report.verdict == .accepted)
-            #expect(report.description.hasSuffix("held      TENON_RULE_32_SIGNATURE\naccepted"))
-        }
+        let report = try service.register(
+            pending, keyText, value: value.rawRepresentation, proof: proof.dataRepresentation)
+        #expect(report.verdict == .accepted)
+        #expect(report.description.hasSuffix("held      TENON_RULE_32_SIGNATURE\naccepted"))
     }
 
     /// A service that forwards another one's challenge gets nothing that the other one accepts.
     @Test func aRelayIsRefused() throws {
-        try withTPM(state: Endorsed.state) { _, tpm in
-            let device = try Device(tpm)
-            let service = try Service()
-            var evil = service
-            evil.origin = "https://evil.example"
-            var other = service
-            other.appID = "other"
-            let (pending, credential) = try service.challenge(
-                "c", device.chain, device.ak.publicArea.dataRepresentation)
+        try with { _, device, service in
+            var (evil, other) = (service, service)
+            (evil.origin, other.appID) = ("https://evil.example", "other")
+            let (pending, credential) = try service.challenge(to: device)
             let nonce = try Digest(bindingChallenge: "c", toKeyText: device.keyText).rawRepresentation
             let proof = try device.key.attest(by: device.ak, qualifyingData: nonce).dataRepresentation
             func code(_ believed: Service, _ challenge: String = "c") throws -> TenonError.Code? {
                 let value = try device.ak.activate(
                     device.activation(challenge, for: believed), with: credential, certificate: device.chain[0])
-                return errorThrown { () throws(TenonError) in
-                    try service.register(
-                        pending, device.keyText, value: value.rawRepresentation, proof: proof)
+                return errorThrown {
+                    try service.register(pending, device.keyText, value: value.rawRepresentation, proof: proof)
                 }?.code
             }
             #expect(try code(service) == nil)
@@ -61,16 +60,13 @@ import Testing
 
     /// The value is valid, and the proof is about something else.
     @Test func proofsOfSomethingElse() throws {
-        try withTPM(state: Endorsed.state) { _, tpm in
-            let device = try Device(tpm)
-            let service = try Service()
-            let (pending, credential) = try service.challenge(
-                "c", device.chain, device.ak.publicArea.dataRepresentation)
+        try with { _, device, service in
+            let (pending, credential) = try service.challenge(to: device)
             let value = try device.ak.activate(
                 device.activation("c", for: service), with: credential, certificate: device.chain[0])
             let nonce = try Digest(bindingChallenge: "c", toKeyText: device.keyText).rawRepresentation
             func code(_ proof: Proof) -> TenonError.Code? {
-                errorThrown { () throws(TenonError) in
+                errorThrown {
                     try service.register(
                         pending, device.keyText, value: value.rawRepresentation, proof: proof.dataRepresentation)
                 }?.code
@@ -78,7 +74,7 @@ import Testing
             let otherNonce = try Digest(bindingChallenge: "d", toKeyText: device.keyText).rawRepresentation
             #expect(try code(device.key.attest(by: device.ak, qualifyingData: otherNonce)) == .rule7Nonce)
             #expect(try code(device.key.attest(by: device.ak, qualifyingData: [])) == .rule7Nonce)
-            let otherKey = try TPM.PrivateKey(in: tpm)
+            let otherKey = try TPM.PrivateKey(in: device.key.tpm)
             #expect(try code(otherKey.attest(by: device.ak, qualifyingData: nonce)) == .rule19PublicKey)
             let otherAK = try TPM.AttestationKey(beside: device.key)
             #expect(try code(device.key.attest(by: otherAK, qualifyingData: nonce)) == .rule32Signature)
@@ -88,27 +84,23 @@ import Testing
     }
 
     @Test func credentialsOfSomethingElse() throws {
-        try withTPM(state: Endorsed.state) { _, tpm in
-            let device = try Device(tpm)
-            let service = try Service()
+        try with { _, device, service in
             let activation = device.activation("c", for: service)
             func error(_ credential: Credential, _ certificate: [UInt8]) -> TenonError? {
-                errorThrown { () throws(TenonError) in
-                    try device.ak.activate(activation, with: credential, certificate: certificate)
-                }
+                errorThrown { try device.ak.activate(activation, with: credential, certificate: certificate) }
             }
-            let (_, good) = try service.challenge("c", device.chain, device.ak.publicArea.dataRepresentation)
+            let (_, good) = try service.challenge(to: device)
             #expect(error(good, device.chain[0]) == nil)
             // For another AK of this TPM.
             let otherAK = try TPM.AttestationKey(beside: device.key)
-            let (_, foreign) = try service.challenge("c", device.chain, otherAK.publicArea.dataRepresentation)
+            let (_, foreign) = try service.challenge(to: device, otherAK)
             #expect(error(foreign, device.chain[0])?.code.category == .rejected)
             #expect(error(foreign, device.chain[0])?.tpmCode != nil)
             // For another EK of this TPM.
-            let rsa = try tpm.endorsementCertificate(.rsa2048)
+            let rsa = try device.key.tpm.endorsementCertificate(.rsa2048)
             #expect(error(good, rsa)?.code.category == .rejected)
             // Two halves of two credentials.
-            let (_, second) = try service.challenge("d", device.chain, device.ak.publicArea.dataRepresentation)
+            let (_, second) = try service.challenge("d", to: device)
             let mixed = Credential(idObject: good.idObject, encryptedSecret: second.encryptedSecret)
             #expect(error(mixed, device.chain[0])?.code.category == .rejected)
             #expect(error(good, device.chain[0]) == nil)
@@ -116,18 +108,14 @@ import Testing
     }
 
     @Test func credentialsThatAreNone() throws {
-        try withTPM(state: Endorsed.state) { software, tpm in
-            let device = try Device(tpm)
-            let service = try Service()
+        try with { software, device, service in
             let activation = device.activation("c", for: service)
-            let (_, good) = try service.challenge("c", device.chain, device.ak.publicArea.dataRepresentation)
+            let (_, good) = try service.challenge(to: device)
             func code(_ credential: Credential, _ certificate: [UInt8]) -> TenonError.Code? {
-                let code = errorThrown { () throws(TenonError) in
+                let code = errorThrown {
                     try device.ak.activate(activation, with: credential, certificate: certificate)
                 }?.code
-                let secret = errorThrown { () throws(TenonError) in
-                    try device.ak.secret(of: credential, certificate: certificate)
-                }?.code
+                let secret = errorThrown { try device.ak.secret(of: credential, certificate: certificate) }?.code
                 #expect(secret == code)
                 return code
             }
@@ -150,56 +138,47 @@ import Testing
         try withTPM(state: Endorsed.state) { _, tpm in
             try withTPM { _, foreign in
                 let device = try Device(tpm)
-                let (_, credential) = try Service().challenge(
-                    "c", device.chain, device.ak.publicArea.dataRepresentation)
+                let (_, credential) = try Service().challenge(to: device)
                 let ak = try TPM.AttestationKey(beside: TPM.PrivateKey(in: foreign))
-                let error = errorThrown { () throws(TenonError) in
-                    try ak.secret(of: credential, certificate: device.chain[0])
-                }
+                let error = errorThrown { try ak.secret(of: credential, certificate: device.chain[0]) }
                 #expect(error?.code == .ekMissing)
             }
         }
     }
 
     /// As with an attestation CA; the secret does not cross the bus in clear.
-    @Test(arguments: [(EndorsementKey.Kind.rsa2048, 1), (.rsa2048, 32), (.p384, 32), (.p384, 48)])
+    @Test(.endorsedTPM, arguments: [(EndorsementKey.Kind.rsa2048, 1), (.rsa2048, 32), (.p384, 32), (.p384, 48)])
     func secrets(_ kind: EndorsementKey.Kind, _ count: Int) async throws {
-        try await withTPM(state: Endorsed.state) { software, tpm in
-            let device = try await device(tpm, kind)
-            let bytes = (0..<count).map { UInt8(100 + $0) }
-            let secret = Secret(copying: bytes.span)
-            let ek = try EndorsementKey(verifying: device.chain, policy: Service().policy)
-            let credential = try Credential(secret, for: ek, akName: device.ak.name)
-            if count >= 32 { support_transport_watch(software.wire, bytes, bytes.count) }
-            let found = try await device.ak.secret(of: credential, certificate: device.chain[0])
-            #expect(found == secret && found.count == count)
-            #expect(support_transport_watched(software.wire) == 0)
-            // A secret that is not ours gives no activation.
-            let code = await errorAwaited { () async throws(TenonError) in
-                try await device.ak.activate(
-                    Activation(origin: "o", appID: "a", challenge: "c", keyText: "k"), with: credential,
-                    certificate: device.chain[0])
-            }?.code
-            #expect(code == (count == 32 ? nil : .credentialForm))
-        }
+        let device = try Device(tpm, kind)
+        let bytes = (0..<count).map { UInt8(100 + $0) }
+        let secret = Secret(copying: bytes.span)
+        let ek = try EndorsementKey(verifying: device.chain, policy: Service().policy)
+        let credential = try Credential(secret, for: ek, akName: device.ak.name)
+        if count >= 32 { support_transport_watch(software.wire, bytes, bytes.count) }
+        let found = try await device.ak.secret(of: credential, certificate: device.chain[0])
+        #expect(found == secret && found.count == count)
+        #expect(support_transport_watched(software.wire) == 0)
+        // A secret that is not ours gives no activation.
+        let code = await errorAwaited {
+            try await device.ak.activate(
+                Activation(origin: "o", appID: "a", challenge: "c", keyText: "k"), with: credential,
+                certificate: device.chain[0])
+        }?.code
+        #expect(code == (count == 32 ? nil : .credentialForm))
     }
 
     /// The texts are checked as on the service's side.
     @Test func emptyTexts() throws {
-        try withTPM(state: Endorsed.state) { _, tpm in
-            let device = try Device(tpm)
-            let (_, credential) = try Service().challenge("c", device.chain, device.ak.publicArea.dataRepresentation)
+        try with { _, device, service in
+            let (_, credential) = try service.challenge(to: device)
             for index in 0..<4 {
                 let texts = (0..<4).map { $0 == index ? "" : "text" }
-                let activation = Activation(
-                    origin: texts[0], appID: texts[1], challenge: texts[2], keyText: texts[3])
-                let error = errorThrown { () throws(TenonError) in
+                let activation = Activation(origin: texts[0], appID: texts[1], challenge: texts[2], keyText: texts[3])
+                let error = errorThrown {
                     try device.ak.activate(activation, with: credential, certificate: device.chain[0])
                 }
                 #expect(error?.code == .empty)
             }
         }
     }
-
-    private func device(_ tpm: TPM, _ kind: EndorsementKey.Kind) async throws -> Device { try Device(tpm, kind) }
 }

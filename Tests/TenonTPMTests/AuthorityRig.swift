@@ -33,7 +33,7 @@ struct AuthorityRig: Sendable {
         }
         let made = try AuthorityKeys.create(in: folder, name: "Test", at: now, held: held)
         // A program that only checks signatures needs no TPM.
-        let unsigned = errorThrown { () throws(TenonError) in try made.signature(of: [1]) }
+        let unsigned = errorThrown { try made.signature(of: [1]) }
         #expect(unsigned?.code == (held == nil ? nil : .configuration))
         let opened = try AuthorityKeys(from: folder) { held throws(TenonError) in
             try TPM.PrivateKey(dataRepresentation: held.file, in: tpm, options: .signsDigests)
@@ -127,8 +127,7 @@ struct AuthorityRig: Sendable {
 
     /// A certificate of the attestation CA of an app.
     func certificates(_ device: Device, app: String) async throws -> [[UInt8]] {
-        let request = try AttestRequest(ekCertificates: device.chain, ak: device.ak.publicArea)
-        let offer = await post("/ca/\(app)/attest", try request.encoded())
+        let offer = try await attest(device, app: app)
         let credential = try AttestAnswer(parsing: offer.body).credential
         let secret = try await device.ak.secret(of: credential, certificate: device.chain[0])
         let body = try SecretRequest(secret).encoded()
@@ -162,6 +161,40 @@ struct AuthorityRig: Sendable {
         let body = try JSON.members(members).encoded()
         return await service.answer(AuthorityRequest(method: "POST", target: "/v1/revoke", body: body), at: .admin)
             .verdict
+    }
+    /// Runs a test on an authority, and a TPM with an EK that it takes.
+    static func withTPM(_ body: (AuthorityRig, TPM) async throws -> Void) async throws {
+        try await TenonTPMTests.withTPM(state: Endorsed.state) { _, tpm in
+            try await with { rig in try await body(rig, tpm) }
+        }
+    }
+
+    /// The device's own certificate in a request for one of the attestation CA.
+    func attest(_ device: Device, app: String, chain: [[UInt8]]? = nil) async throws -> AuthorityAnswer {
+        let request = try AttestRequest(ekCertificates: chain ?? device.chain, ak: device.ak.publicArea)
+        return await post("/ca/\(app)/attest", try request.encoded())
+    }
+
+    /// A rotation to a key, with a proof if there is an AK to make it.
+    func rotate(
+        _ device: Device, _ app: String, _ id: String, to next: TPM.PrivateKey, by ak: TPM.AttestationKey?,
+        origin: String = "https://localhost", certificates: [[UInt8]] = [], more: [String: JSON] = [:]
+    ) async throws -> AuthorityAnswer {
+        let text = TextEncoding.base64.encode(next.publicKey.derRepresentation)
+        return try await signed(device.key, app, id, "POST", "/v1/device/rotate-key") { timestamp in
+            var members: [String: JSON] = [
+                "app_id": .string(app), "device_id": .string(id), "new_public_key": .string(text),
+            ]
+            if let ak {
+                let nonce = try Digest.rotationNonce(
+                    origin: origin, appID: app, deviceID: id, oldKeyText: device.keyText, newKeyText: text,
+                    timestamp: timestamp)
+                let proof = try await next.attest(
+                    by: ak, qualifyingData: nonce.rawRepresentation, certificates: certificates)
+                members["proof"] = .string(TextEncoding.base64url.encode(proof.dataRepresentation))
+            }
+            return try JSON.members(members.merging(more) { $1 }).encoded()
+        }
     }
 }
 

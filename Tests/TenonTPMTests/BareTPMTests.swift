@@ -30,8 +30,8 @@ import Testing
         let handles = try tpm.loadedHandles()
         #expect(handles.count >= 3 && handles.allSatisfy { $0 >> 24 == 0x80 })
         for error in [
-            errorThrown { () throws(TenonError) in try key.signature(for: Sample.data) },
-            errorThrown { () throws(TenonError) in _ = try TPM.PrivateKey(in: tpm) },
+            errorThrown { try key.signature(for: Sample.data) },
+            errorThrown { _ = try TPM.PrivateKey(in: tpm) },
         ] {
             #expect(error?.code.category == .transient && error?.tpmCode == 0x902)
             #expect(error?.code.description == "TENON_TPM_FULL")
@@ -48,7 +48,7 @@ import Testing
         await withTaskGroup { group in
             for _ in 0..<8 {
                 group.addTask {
-                    let error = await errorAwaited { () async throws(TenonError) in
+                    let error = await errorAwaited {
                         let tpm = try software.tpm(TPM.Options(deadline: .seconds(20)))
                         let key = try await TPM.PrivateKey(dataRepresentation: file, in: tpm)
                         return try await key.signature(for: Sample.data)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import Tenon
 import TenonAuthority
 import TestFolders
@@ -49,9 +48,7 @@ import Testing
         defer { withExtendedLifetime(scratch) {} }
         let folder = scratch.path
         let (maker, roots) = (try Maker(count: Self.devices), folder + "/root.pem")
-        let file = try #require(fopen(roots, "w"))
-        fputs(maker.root, file)
-        try #require(fclose(file) == 0)
+        try maker.root.write(to: roots)
         let clock = ShiftedClock(-5)
         let authorities = try await ServedAuthority.start(.shared, 2, in: folder, clock, roots: roots)
         clock.shift(by: 5)

@@ -3,6 +3,7 @@ import CTestSupport
 import Glibc
 import Tenon
 import TenonTPM
+import TestFolders
 import Testing
 
 /// The state of a TPM whose maker gave it EK certificates, of RSA-2048 and P-384: what
@@ -21,10 +22,8 @@ enum Endorsed {
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/.build/make/swtpm"
 
     private static func certificate(_ name: String) throws -> [UInt8] {
-        let file = try #require(fopen("\(folder)/\(name)", "r"), "run Tests/Scripts/swtpm_state.sh .build/make/swtpm")
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 14)
-        let text = String(decoding: bytes[..<fread(&bytes, 1, bytes.count, file)], as: UTF8.self)
+        // Without it: Tests/Scripts/swtpm_state.sh .build/make/swtpm
+        let text = String(decoding: try readFile("\(folder)/\(name)"), as: UTF8.self)
         let lines = text.split(separator: "\n").drop { $0 != "-----BEGIN CERTIFICATE-----" }.dropFirst()
         return try TextEncoding.base64.decode(lines.prefix { $0 != "-----END CERTIFICATE-----" }.joined())
     }
@@ -77,6 +76,12 @@ struct Service {
         let secret = try Activation.secret(forChallenge: challenge, ekID: ek.id, akName: ak.name, key: key)
         let credential = try Credential(secret, for: ek, akName: ak.name)
         return (Pending(challenge: challenge, ek: ek, ak: ak), credential)
+    }
+
+    func challenge(
+        _ challenge: String = "c", to device: Device, _ ak: TPM.AttestationKey? = nil
+    ) throws(TenonError) -> (pending: Pending, credential: Credential) {
+        try self.challenge(challenge, device.chain, (ak ?? device.ak).publicArea.dataRepresentation)
     }
 
     @discardableResult

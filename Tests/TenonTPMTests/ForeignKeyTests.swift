@@ -6,35 +6,30 @@ import Testing
 
 /// Keys that another tool made.
 @Suite(.timeLimit(.minutes(1))) struct ForeignKeyTests {
-    @Test func isImported() throws {
-        try withTPM { software, tpm in
-            let pem = try foreignKey(in: software, SUPPORT_SIGNING_FOREIGN)
-            let key = try TPM.PrivateKey(importing: pem, in: tpm)
-            #expect(key.isForeign)
-            #expect(key.isHardware)
-            #expect(key.witness == nil)
-            #expect(key.parentName != nil, "known since the key loaded under it")
-            let signature = try key.blockingSignature(for: .event(Sample.event))
-            #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
-        }
+    private var software: SoftwareTPM { OpenTPM.current.software }
+    private var tpm: TPM { OpenTPM.current.tpm }
+
+    @Test(.blockingTPM) func isImported() throws {
+        let pem = try foreignKey(in: software, SUPPORT_SIGNING_FOREIGN)
+        let key = try TPM.PrivateKey(importing: pem, in: tpm)
+        #expect(key.isForeign)
+        #expect(key.isHardware)
+        #expect(key.witness == nil)
+        #expect(key.parentName != nil, "known since the key loaded under it")
+        let signature = try key.blockingSignature(for: .event(Sample.event))
+        #expect(try key.publicKey.isValidSignature(signature, for: Digest(hashing: Sample.event)))
     }
 
-    @Test func isNotTakenForOurs() throws {
-        try withTPM { software, tpm in
-            let pem = try foreignKey(in: software, SUPPORT_SIGNING_FOREIGN)
-            let error = errorThrown { () throws(TenonError) in
-                try TPM.PrivateKey(dataRepresentation: pem, in: tpm)
-            }
-            #expect(error?.code == .keyAttributes)
-        }
+    @Test(.blockingTPM) func isNotTakenForOurs() throws {
+        let pem = try foreignKey(in: software, SUPPORT_SIGNING_FOREIGN)
+        let error = errorThrown { try TPM.PrivateKey(dataRepresentation: pem, in: tpm) }
+        #expect(error?.code == .keyAttributes)
     }
 
-    @Test func aRestrictedKeyIsRefused() throws {
-        try withTPM { software, tpm in
-            let pem = try foreignKey(in: software, SUPPORT_SIGNING_RESTRICTED)
-            let error = errorThrown { () throws(TenonError) in try TPM.PrivateKey(importing: pem, in: tpm) }
-            #expect(error?.code == .keyAttributes)
-        }
+    @Test(.blockingTPM) func aRestrictedKeyIsRefused() throws {
+        let pem = try foreignKey(in: software, SUPPORT_SIGNING_RESTRICTED)
+        let error = errorThrown { try TPM.PrivateKey(importing: pem, in: tpm) }
+        #expect(error?.code == .keyAttributes)
     }
 
     /// A key under the owner's primary, as a TSS2 PRIVATE KEY.

@@ -8,6 +8,8 @@ import Testing
 
 /// The attestation key of a device at a running authority.
 @Suite(.timeLimit(.minutes(1))) struct ServedAttestationKeyTests {
+    private var world: ServedWorld { .current }
+
     /// Decision: command-and-code, ak-certificate. The file of the attestation key is another TPM's. The authority
     /// hears of a new one by an activation, and the device rotates on.
     @Test(arguments: Stores.allCases)
@@ -33,30 +35,26 @@ import Testing
     }
 
     /// Decision: ak-certificate. At two thirds of its life, by an activation of its own or by the attestation CA.
-    @Test(arguments: [Dialect.docs, .tenon])
+    @Test(.world, arguments: [Dialect.docs, .tenon])
     func itsCertificateIsRenewed(_ dialect: Dialect) async throws {
-        try await ServedWorld.with(.sqlite) { world in
-            try await world.identity(dialect).register()
-            let first = try #require(try world.record().attestationKey)
-            try await world.identity(dialect, later: 59).maintain()
-            #expect(try world.record().attestationKey == first)
-            try await world.identity(dialect, later: 61).maintain()
-            let second = try #require(try world.record().attestationKey)
-            #expect(second.facts == first.facts && second.certificate?.serial != first.certificate?.serial)
-            try await world.expectSigns(try world.identity(dialect))
-        }
+        try await world.identity(dialect).register()
+        let first = try #require(try world.record().attestationKey)
+        try await world.identity(dialect, later: 59).maintain()
+        #expect(try world.record().attestationKey == first)
+        try await world.identity(dialect, later: 61).maintain()
+        let second = try #require(try world.record().attestationKey)
+        #expect(second.facts == first.facts && second.certificate?.serial != first.certificate?.serial)
+        try await world.expectSigns(try world.identity(dialect))
     }
 
     /// Its certificate is shown to no other service.
-    @Test func aResetPutsItsCertificateAway() async throws {
-        try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.identity(.tenon)
-            try await identity.register()
-            try await identity.reset()
-            let left = try StateFolder(at: world.folder + "/device").names()
-            #expect(!left.contains { $0.hasSuffix(".ak.crt") || $0.hasSuffix(".prev") })
-            #expect(try await identity.attic().contains { $0.hasSuffix(".ak.crt") })
-        }
+    @Test(.world) func aResetPutsItsCertificateAway() async throws {
+        let identity = try world.identity(.tenon)
+        try await identity.register()
+        try await identity.reset()
+        let left = try StateFolder(at: world.folder + "/device").names()
+        #expect(!left.contains { $0.hasSuffix(".ak.crt") || $0.hasSuffix(".prev") })
+        #expect(try await identity.attic().contains { $0.hasSuffix(".ak.crt") })
     }
 }
 

@@ -4,6 +4,7 @@ import Synchronization
 import Tenon
 import TenonAuthority
 import TenonHTTP
+import TestFolders
 import Testing
 
 @testable import TenonAuthorityServer
@@ -141,11 +142,7 @@ struct ServedAuthority: Sendable {
             let message = head.message
             try keys.publicKey.verify(Signature(derRepresentation: signature.span), for: Digest(hashing: message.span))
         }
-        let file = try #require(fopen(folder + "/" + AuditLog.fileName, "r"))
-        defer { fclose(file) }
-        var text: [UInt8] = []
-        var bytes = [UInt8](repeating: 0, count: 65_536)
-        while case let count = fread(&bytes, 1, bytes.count, file), count > 0 { text += bytes[..<count] }
+        let text = try readFile(folder + "/" + AuditLog.fileName)
         try verifier.update(text)
         _ = try verifier.finish()
         return try text.split(separator: UInt8(ascii: "\n")).map { try JSON(parsing: Array($0)) }

@@ -87,7 +87,7 @@ import Testing
             #expect(support_clear(world.software.device, SUPPORT_RH_LOCKOUT, nil) == 0)
             _ = cost.take()
             let identity = try world.identity(.tenon)
-            let error = await errorAwaited { () async throws(TenonError) in
+            let error = await errorAwaited {
                 if isMaintained { try await identity.maintain() } else { try await identity.rotate() }
             }
             #expect(error?.code == .keyInvalidated)

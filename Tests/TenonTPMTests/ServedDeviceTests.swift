@@ -6,6 +6,8 @@ import Testing
 
 /// A device at a running authority, over HTTP, on both kinds of stores and in both dialects.
 @Suite(.timeLimit(.minutes(1))) struct ServedDeviceTests {
+    private var world: ServedWorld { .current }
+
     /// The app in which a device of this dialect may rotate: `docs` has no place for the new key's proof.
     private func app(_ dialect: Dialect) -> String { dialect == .tenon ? "demo" : "marked" }
 
@@ -20,7 +22,7 @@ import Testing
                 try await identity.rotate()
             } else {
                 // An attested device stays attested (decision: never-weaker).
-                let error = await errorAwaited { () async throws(TenonError) in try await identity.rotate() }
+                let error = await errorAwaited { try await identity.rotate() }
                 #expect(error?.code == .attestationFailed)
             }
             try await world.expectSigns(identity)
@@ -40,10 +42,10 @@ import Testing
     func anOperatorDecides(_ stores: Stores, _ dialect: Dialect) async throws {
         try await ServedWorld.with(stores) { world in
             let identity = try world.identity(dialect, app: "approved")
-            func refusal() async -> TenonError.Code? {
-                await errorAwaited { () async throws(TenonError) in try await identity.register() }?.code
+            func refusal(_ identity: DeviceIdentity) async -> TenonError.Code? {
+                await errorAwaited { try await identity.register() }?.code
             }
-            for _ in 0..<2 { #expect(await refusal() == .registrationPending) }
+            for _ in 0..<2 { #expect(await refusal(identity) == .registrationPending) }
             #expect(!identity.isRegistered)
             let waiting = try await world.authorities[0].admin("GET", "/v1/devices?state=pending")
             let id = try #require(waiting["devices"]?.array?.first?["device_id"]?.string)
@@ -59,16 +61,13 @@ import Testing
             if dialect == .tenon { try await identity.rotate() }
 
             let second = try world.identity(dialect, app: "approved", in: "other")
-            func answer() async -> TenonError.Code? {
-                await errorAwaited { () async throws(TenonError) in try await second.register() }?.code
-            }
-            #expect(await answer() == .registrationPending)
+            #expect(await refusal(second) == .registrationPending)
             let next = try await world.authorities[0].admin("GET", "/v1/devices?state=pending")
             try await decide("reject", try #require(next["devices"]?.array?.first?["device_id"]?.string))
-            #expect(await answer() == .registrationRejected)
+            #expect(await refusal(second) == .registrationRejected)
             #expect(!second.isRegistered)
             // With another key, it waits again.
-            #expect(await answer() == .registrationPending)
+            #expect(await refusal(second) == .registrationPending)
             #expect(
                 try await world.devices("approved").map { $0["state"]?.string } == ["active", "rejected", "pending"])
         }
@@ -94,13 +93,11 @@ import Testing
     }
 
     /// A device says which key is the parent of its own, where it registers and where it rotates.
-    @Test func theHierarchyIsShown() async throws {
-        try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.identity(.tenon, app: "owned")
-            #expect(try await identity.register().status == .registered)
-            try await identity.rotate()
-            try await world.expectSigns(identity)
-        }
+    @Test(.world) func theHierarchyIsShown() async throws {
+        let identity = try world.identity(.tenon, app: "owned")
+        #expect(try await identity.register().status == .registered)
+        try await identity.rotate()
+        try await world.expectSigns(identity)
     }
 
     /// The answer of an older service is accepted, too.
@@ -138,16 +135,7 @@ import Testing
             let identity = try world.hurried(dialect)
             try await identity.register()
             world.wire.setClock(by: -1_000)
-            let signed = try await world.signed(identity)
-            let answer = try await world.send(signed)
-            #expect(answer.status == 401)
-            let advice = await identity.received(
-                status: answer.status, headers: answer.headers, body: answer.body, for: signed)
-            guard case .resend(let second) = advice else {
-                Issue.record("\(advice)")
-                return
-            }
-            #expect(try await world.send(second).status == 200)
+            try await world.expectResent(identity)
             try await world.expectSigns(world.hurried(dialect))
         }
     }
@@ -159,18 +147,10 @@ import Testing
             let id = try await identity.register().deviceID
             _ = try await world.authorities[0].admin(
                 "POST", "/v1/revoke", ["app_id": "demo", "device_id": .string(id), "reason": "lost"])
-            let signed = try await world.signed(identity)
-            let answer = try await world.send(signed)
-            #expect(answer.status == 403)
-            let advice = await identity.received(
-                status: answer.status, headers: answer.headers, body: answer.body, for: signed)
-            guard case .stop(let error) = advice else {
-                Issue.record("\(advice)")
-                return
-            }
+            guard case .stop(let error) = try await world.advice(identity, 403) else { throw WrongAdvice() }
             #expect(error.code == .deviceRevoked)
             #expect(try identity.status().reason == .revoked)
-            let refusal = await errorAwaited { () async throws(TenonError) in try await identity.register() }
+            let refusal = await errorAwaited { try await identity.register() }
             #expect(refusal?.code == .deviceRevoked)
             // Only a reset leaves this state, and then it is a new device.
             try await identity.reset()
@@ -179,7 +159,6 @@ import Testing
         }
     }
 
-    /// An old key.
     @Test(arguments: Stores.allCases, [Dialect.docs, .tenon])
     func whatIsDue(_ stores: Stores, _ dialect: Dialect) async throws {
         try await ServedWorld.with(stores) { world in
@@ -196,17 +175,15 @@ import Testing
     }
 
     /// A device that was registered in another dialect than the short configuration would choose keeps it.
-    @Test func theOtherAPIKeepsTheDialect() async throws {
-        try await ServedWorld.with(.sqlite) { world in
-            let id = try await world.identity(.docs).register().deviceID
-            let auth = SynheartAuth()
-            let url = world.authorities[0].url + "/auth"
-            auth.configure(baseUrl: url, tpm: world.tpm, stateDirectory: world.folder + "/device")
-            auth.configure(baseUrl: url)
-            #expect(auth.isRegistered(appId: "demo") && auth.getDeviceId(appId: "demo") == id)
-            #expect(try await auth.registerDevice(appId: "demo").status == .alreadyRegistered)
-            auth.configure(baseUrl: url, tpm: nil, stateDirectory: nil)
-        }
+    @Test(.world) func theOtherAPIKeepsTheDialect() async throws {
+        let id = try await world.identity(.docs).register().deviceID
+        let auth = SynheartAuth()
+        let url = world.authorities[0].url + "/auth"
+        auth.configure(baseUrl: url, tpm: world.tpm, stateDirectory: world.folder + "/device")
+        auth.configure(baseUrl: url)
+        #expect(auth.isRegistered(appId: "demo") && auth.getDeviceId(appId: "demo") == id)
+        #expect(try await auth.registerDevice(appId: "demo").status == .alreadyRegistered)
+        auth.configure(baseUrl: url, tpm: nil, stateDirectory: nil)
     }
 
     /// The API of the iOS SDK.

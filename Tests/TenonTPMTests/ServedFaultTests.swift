@@ -11,7 +11,7 @@ import Testing
         try await ServedWorld.with(stores) { world in
             let identity = try world.hurried(dialect) { $0.retry.tries = 1 }
             world.wire.lose("/register")
-            let error = await errorAwaited { () async throws(TenonError) in try await identity.register() }
+            let error = await errorAwaited { try await identity.register() }
             #expect(error?.code.category == .unknown)
             let held = try await world.devices()
             #expect(held.count == 1)
@@ -30,7 +30,7 @@ import Testing
             try await identity.register()
             let before = try await world.devices()[0]["key_thumbprint"]
             world.wire.lose("/rotate-key")
-            let error = await errorAwaited { () async throws(TenonError) in try await identity.rotate() }
+            let error = await errorAwaited { try await identity.rotate() }
             #expect(error?.code.category == .unknown)
             let held = try await world.devices()[0]["key_thumbprint"]
             #expect(held != nil && held != before)
@@ -47,7 +47,7 @@ import Testing
         try await ServedWorld.with(stores) { world in
             let identity = try world.identity(dialect)
             world.wire.say("pending", to: "/register")
-            let error = await errorAwaited { () async throws(TenonError) in try await identity.register() }
+            let error = await errorAwaited { try await identity.register() }
             #expect(error?.code == .registrationPending)
             #expect(!identity.isRegistered)
             #expect(try await identity.register().status == .registered)
@@ -62,13 +62,13 @@ import Testing
             let first = try world.identity(dialect, app: "few")
             try await first.register()
             let second = try world.identity(dialect, app: "few", in: "other")
-            let error = await errorAwaited { () async throws(TenonError) in try await second.register() }
+            let error = await errorAwaited { try await second.register() }
             #expect(error?.code == .registrationRejected && error?.httpStatus == 403)
             #expect(!second.isRegistered)
             try await world.expectSigns(first)
             let third = try world.identity(dialect, in: "third")
             world.wire.say("rejected", to: "/register")
-            let refusal = await errorAwaited { () async throws(TenonError) in try await third.register() }
+            let refusal = await errorAwaited { try await third.register() }
             #expect(refusal?.code == .registrationRejected)
             #expect(!third.isRegistered)
         }
@@ -98,9 +98,9 @@ import Testing
             logs = try authorities.map { try $0.audit() }
         }
         let events = logs.joined().compactMap { $0["event"]?.string }
-        #expect(events.filter { $0 == "registered" }.count == 1)
-        #expect(events.filter { $0 == "rotated" }.count == 1)
-        #expect(events.filter { $0 == "device_revoked" }.count == 1)
+        for event in ["registered", "rotated", "device_revoked"] {
+            #expect(events.count { $0 == event } == 1, "\(event)")
+        }
         #expect(logs.allSatisfy { !$0.isEmpty })
     }
 }

@@ -195,7 +195,7 @@ import Testing
             let folder = scratch.path
             let port = try ListeningSocket(address: "127.0.0.1", port: 0).port
             _ = try AuthorityFolder(folder + "/state")
-            try write(configuration(port), to: folder + "/state/authority.json")
+            try configuration(port).write(to: folder + "/state/authority.json")
             let command = try Command(["serve", "--state-dir", folder + "/state"], output: folder + "/log")
             let recorder = Recorder(try HTTPTransport())
             do {
@@ -255,9 +255,4 @@ import Testing
         }
     }
 
-    private func write(_ text: String, to path: String) throws {
-        let file = try #require(fopen(path, "we"))
-        defer { fclose(file) }
-        try #require(fputs(text, file) >= 0)
-    }
 }

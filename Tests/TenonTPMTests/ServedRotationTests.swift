@@ -5,6 +5,8 @@ import Testing
 
 /// Rotations at a running authority by a device whose clock is not its, and whose answers are lost.
 @Suite(.timeLimit(.minutes(2))) struct ServedRotationTests {
+    private var world: ServedWorld { .current }
+
     /// The app in which a device of this dialect may rotate: `docs` has no place for the new key's proof.
     private func app(_ dialect: Dialect) -> String { dialect == .tenon ? "demo" : "marked" }
 
@@ -14,43 +16,30 @@ import Testing
         + [-1500, -999, -500, -1, 1, 250, 500, 999, 1500]
 
     /// After each rotation, the device signs with the key that the authority holds.
-    @Test(arguments: [Dialect.docs, .tenon])
+    @Test(.world, arguments: [Dialect.docs, .tenon])
     func aClockThatIsAnother(_ dialect: Dialect) async throws {
-        try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.hurried(dialect, app: app(dialect))
-            try await identity.register()
-            var refused: [Int64] = []
-            for offset in Self.offsets {
-                world.wire.setClock(by: .milliseconds(-offset))
-                try await identity.rotate()
-                let signed = try await world.signed(world.hurried(dialect, app: app(dialect)))
-                if try await world.send(signed).status != 200 { refused.append(offset) }
-            }
-            #expect(refused == [], "refused after the rotation, by the device's clock so many ms behind")
+        let identity = try world.hurried(dialect, app: app(dialect))
+        try await identity.register()
+        var refused: [Int64] = []
+        for offset in Self.offsets {
+            world.wire.setClock(by: .milliseconds(-offset))
+            try await identity.rotate()
+            let signed = try await world.signed(world.hurried(dialect, app: app(dialect)))
+            if try await world.send(signed).status != 200 { refused.append(offset) }
         }
+        #expect(refused == [], "refused after the rotation, by the device's clock so many ms behind")
     }
 
     /// The device can ask only rotate-key, and the service rotates no key to itself.
-    @Test(arguments: [400, 409, 500])
+    @Test(.world, arguments: [400, 409, 500])
     func aServiceThatRotatesNoKeyToItself(_ status: Int) async throws {
-        try await ServedWorld.with(.sqlite) { world in
-            let identity = try world.hurried(.docs, app: "marked") { $0.retry.tries = 1 }
-            try await identity.register()
-            world.wire.refuseSelfRotation(status)
-            world.wire.lose("/rotate-key")
-            let error = await errorAwaited { () async throws(TenonError) in try await identity.rotate() }
-            #expect(error?.code.category == .unknown)
-            let signed = try await world.signed(identity)
-            let answer = try await world.send(signed)
-            #expect(answer.status == 401)
-            let advice = await identity.received(
-                status: answer.status, headers: answer.headers, body: answer.body, for: signed)
-            guard case .resend(let second) = advice else {
-                Issue.record("\(advice)")
-                return
-            }
-            #expect(try await world.send(second).status == 200)
-            try await world.expectSigns(world.hurried(.docs, app: "marked"))
-        }
+        let identity = try world.hurried(.docs, app: "marked") { $0.retry.tries = 1 }
+        try await identity.register()
+        world.wire.refuseSelfRotation(status)
+        world.wire.lose("/rotate-key")
+        let error = await errorAwaited { try await identity.rotate() }
+        #expect(error?.code.category == .unknown)
+        try await world.expectResent(identity)
+        try await world.expectSigns(world.hurried(.docs, app: "marked"))
     }
 }

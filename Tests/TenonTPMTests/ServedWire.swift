@@ -56,10 +56,14 @@ final class ServedWire: Transport {
     }
 
     /// The answer has another status in its body, and no device id.
-    func say(_ status: String, to path: String) {
+    func say(_ status: String, to path: String) { answer(path, with: ["status": .string(status)]) }
+
+    /// The answer has another body, and perhaps another status.
+    func answer(_ path: String, _ status: Int? = nil, with members: [String: JSON]) {
         change(path) { answer throws(TenonError) in
             var answer = answer
-            answer.body = try JSON.members(["status": .string(status)]).encoded()
+            if let status { answer.status = status }
+            answer.body = try JSON.members(members).encoded()
             return answer
         }
     }

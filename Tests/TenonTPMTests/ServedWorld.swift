@@ -27,31 +27,34 @@ struct ServedWorld: Sendable {
     ) async throws {
         try await withTPM(options, state: Endorsed.state, isBare: isBare) { software, tpm in
             prepare(software)
-            let scratch = try ScratchFolder()
-            defer { withExtendedLifetime(scratch) {} }
-            let folder = scratch.path
-            // An authority refuses requests that are dated before its start, so it started a little earlier.
-            let clock = ShiftedClock(-5)
-            let authorities = try await ServedAuthority.start(stores, instances, in: folder, clock)
-            clock.shift(by: 5)
-            do {
-                let wire = try ServedWire(authorities.map(\.url))
+            try await withFolder { folder in
+                // An authority refuses requests that are dated before its start, so it started a little earlier.
+                let clock = ShiftedClock(-5)
+                let authorities = try await ServedAuthority.start(stores, instances, in: folder, clock)
+                clock.shift(by: 5)
                 let world = ServedWorld(
-                    authorities: authorities, clock: clock, wire: wire, tpm: tpm, software: software, folder: folder)
-                try await body(world)
-            } catch {
+                    authorities: authorities, clock: clock, wire: try ServedWire(authorities.map(\.url)), tpm: tpm,
+                    software: software, folder: folder)
+                do { try await body(world) } catch {
+                    for authority in authorities { await authority.stop() }
+                    throw error
+                }
                 for authority in authorities { await authority.stop() }
-                throw error
             }
-            for authority in authorities { await authority.stop() }
         }
     }
 
     /// Starts a process of the device.
-    func identity(_ dialect: Dialect, app: String = "demo", in place: String = "device") throws -> DeviceIdentity {
-        try DeviceIdentity(
-            try service(dialect, app), keys: .tpm(tpm, disclosure: .endorsement(above: [try Endorsed.issuer()])),
-            transport: wire, attestationService: attestation(app), stateDirectory: "\(folder)/\(place)")
+    ///
+    /// - Parameter isTold: the CA, and the certificates above the TPM's.
+    func identity(
+        _ dialect: Dialect, app: String = "demo", in place: String = "device", on other: TPM? = nil,
+        isTold: Bool = true, disclosure: TPM.Disclosure? = nil
+    ) throws -> DeviceIdentity {
+        let above = isTold ? [try Endorsed.issuer()] : []
+        return try DeviceIdentity(
+            try service(dialect, app), keys: .tpm(other ?? tpm, disclosure: disclosure ?? .endorsement(above: above)),
+            transport: wire, attestationService: isTold ? attestation(app) : nil, stateDirectory: "\(folder)/\(place)")
     }
 
     /// The same for a process that does not wait between its tries and uses the wire's clock.
@@ -60,14 +63,18 @@ struct ServedWorld: Sendable {
     ) throws -> DeviceIdentity {
         var limits = FlowLimits()
         change(&limits)
-        let clock = FlowClock(
-            moment: { [wire] in wire.told(FlowClock.system.moment()) }, boot: FlowClock.system.boot,
-            wait: { _ in try Task.checkCancellation() }, draw: { _ in .zero })
         return try DeviceIdentity(
             appID: app, profile: service(dialect, app),
             vault: TPMKeyVault(tpm, .endorsement(above: [try Endorsed.issuer()])), transport: wire,
-            attestationService: attestation(app), folder: StateFolder(at: folder + "/device"), clock: clock,
+            attestationService: attestation(app), folder: StateFolder(at: folder + "/device"), clock: hurriedClock,
             limits: limits)
+    }
+
+    /// That of the wire; nobody waits.
+    var hurriedClock: FlowClock {
+        FlowClock(
+            moment: { [wire] in wire.told(FlowClock.system.moment()) }, boot: FlowClock.system.boot,
+            wait: { _ in try Task.checkCancellation() }, draw: { _ in .zero })
     }
 
     private func service(_ dialect: Dialect, _ app: String) throws -> Synheart {
@@ -108,9 +115,26 @@ struct ServedWorld: Sendable {
         #expect(statuses == [401, 200, 409], sourceLocation: sourceLocation)
     }
 
+    /// What a device makes of the answer to its request.
+    func advice(_ identity: DeviceIdentity, _ status: Int) async throws -> ReceivedAnswer {
+        let signed = try await signed(identity)
+        let answer = try await send(signed)
+        #expect(answer.status == status)
+        return await identity.received(
+            status: answer.status, headers: answer.headers, body: answer.body, for: signed)
+    }
+
+    /// Checks that a request is refused, and what the device sends then is accepted.
+    func expectResent(_ identity: DeviceIdentity) async throws {
+        guard case .resend(let second) = try await advice(identity, 401) else { throw WrongAdvice() }
+        #expect(try await send(second).status == 200)
+    }
+
     /// The devices of an app at the authority.
     func devices(_ app: String = "demo") async throws -> [JSON] {
         let answer = try await authorities[0].admin("GET", "/v1/devices?app=\(app)")
         return try #require(answer["devices"]?.array)
     }
 }
+
+struct WrongAdvice: Error {}

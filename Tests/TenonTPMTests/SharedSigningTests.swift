@@ -131,7 +131,7 @@ import Testing
             support_release(world.software.wire)
             try await world.expectSigned(tasks[0])
             for task in tasks[1...] {
-                let error = await errorAwaited { () async throws(TenonError) in try await task.value.get() }
+                let error = await errorAwaited { try await task.value.get() }
                 #expect(error != nil && error?.code.category != .gone)
             }
             try await world.expectSigned(world.start(1))

@@ -109,22 +109,18 @@ func withTPM(
 }
 
 /// The error that the body throws; nil when it throws nothing.
-func errorThrown<Value>(_ body: () throws(TenonError) -> Value) -> TenonError? {
-    do throws(TenonError) {
-        _ = try body()
-        return nil
-    } catch {
-        return error
-    }
+func errorThrown<Value>(_ body: () throws -> Value) -> TenonError? {
+    known(Result(catching: body))
 }
 
-func errorAwaited<Value>(_ body: () async throws(TenonError) -> Value) async -> TenonError? {
-    do throws(TenonError) {
-        _ = try await body()
-        return nil
-    } catch {
-        return error
-    }
+func errorAwaited<Value>(_ body: () async throws -> Value) async -> TenonError? {
+    do { return known(.success(try await body())) } catch { return known(Result<Value, any Error>.failure(error)) }
+}
+
+private func known<Value>(_ result: Result<Value, any Error>) -> TenonError? {
+    guard case .failure(let error) = result else { return nil }
+    if !(error is TenonError) { Issue.record(error) }
+    return error as? TenonError
 }
 
 /// Counts the actions of many tasks.
@@ -141,4 +137,15 @@ enum Sample {
     static let clientData = Array(#"{"challenge":"x"}"#.utf8)
     static let event = Array(#"{"v":"KERI10JSON00012f_","t":"icp"}"#.utf8)
     static let secret = Array("a secret of 20 bytes".utf8)
+}
+
+/// Checks that a key signs.
+///
+/// - Parameter made: the public key; its own by default.
+func expectSigns(
+    _ key: TPM.PrivateKey, as made: PublicKey? = nil, sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+    let signature = try key.blockingSignature(for: .event(Sample.event))
+    let isGood = try (made ?? key.publicKey).isValidSignature(signature, for: Digest(hashing: Sample.event))
+    #expect(isGood, sourceLocation: sourceLocation)
 }

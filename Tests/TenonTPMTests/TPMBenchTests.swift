@@ -138,7 +138,7 @@ import Testing
         #expect(wire.signing == repeatable, "there is a nonce in the other")
         software.forgetFaults()
         support_fail_code(software.wire, support_times(SUPPORT_CC_SIGN, 1, SUPPORT_ALWAYS), 0x101)
-        #expect(errorThrown { () throws(TenonError) in try floor.operation() }?.tpmCode == 0x101)
+        #expect(errorThrown { try floor.operation() }?.tpmCode == 0x101)
     }
 
     @Test(arguments: [
@@ -150,7 +150,7 @@ import Testing
     func leavesNothingWhenALineFails(_ code: UInt32, _ nth: Int) throws {
         let when = support_times(code, UInt32(nth), code == SUPPORT_CC_EVICT_CONTROL ? 1 : SUPPORT_ALWAYS)
         support_fail_code(software.wire, when, 0x101)
-        let failed = errorThrown { () throws(TenonError) in try bench { $0.isPersisting = true }.run() }
+        let failed = errorThrown { try bench { $0.isPersisting = true }.run() }
         #expect(failed?.tpmCode == 0x101)
         #expect(support_transport_pending(software.wire) == 0, "the fault did happen")
         software.forgetFaults()
@@ -160,7 +160,7 @@ import Testing
     @Test(arguments: [1, 3, 9]) func leavesNothingWhenTheWayFails(_ nth: Int) throws {
         let failure = Int32(truncatingIfNeeded: TENON_ERROR_TPM_TRANSPORT)
         support_fail_after(software.wire, support_times(SUPPORT_CC_SIGN, UInt32(nth), SUPPORT_ALWAYS), failure)
-        let failed = errorThrown { () throws(TenonError) in try bench { $0.isPersisting = true }.run() }
+        let failed = errorThrown { try bench { $0.isPersisting = true }.run() }
         #expect(failed?.code == .tpmTransport)
         software.forgetFaults()
         try expectNothingLeft()
@@ -171,7 +171,7 @@ import Testing
         let failure = Int32(truncatingIfNeeded: TENON_ERROR_TPM_TRANSPORT)
         support_fail_after(software.wire, support_times(SUPPORT_CC_EVICT_CONTROL, 1, 1), failure)
         support_transport_fail_reopen(software.wire, 1, failure)
-        let failed = errorThrown { () throws(TenonError) in try bench { $0.isPersisting = true }.run() }
+        let failed = errorThrown { try bench { $0.isPersisting = true }.run() }
         #expect(failed?.code == .tpmTransport)
         software.forgetFaults()
         try expectNothingLeft()
@@ -214,7 +214,7 @@ import Testing
         do {
             let bench = TPMBench(over: way, plan: plan)
             way.bench.withLock { $0 = bench }
-            failed = errorThrown { () throws(TenonError) in try bench.run() }
+            failed = errorThrown { try bench.run() }
             way.bench.withLock { $0 = nil }
         }
         #expect(failed?.code == .cancelled && failed?.mend != nil)
@@ -225,7 +225,7 @@ import Testing
 
     @Test func saysWhatItCouldNotTakeAway() throws {
         support_fail_code(software.wire, support_times(SUPPORT_CC_EVICT_CONTROL, 2, 1), 0x9a2)
-        let failed = errorThrown { () throws(TenonError) in try bench { $0.isPersisting = true }.run() }
+        let failed = errorThrown { try bench { $0.isPersisting = true }.run() }
         #expect(failed?.code.category == .auth)
         #expect(failed?.message.contains("0x81080000") == true)
         #expect(failed?.mend == "Remove it: tpm2_evictcontrol -C o -c 0x81080000")
@@ -236,7 +236,7 @@ import Testing
         #expect(support_persist_srk(software.device, nil, SUPPORT_SRK_PROVISIONING) == 0)
         #expect(support_change_auth(software.device, SUPPORT_RH_OWNER, nil, "o") == 0)
         _ = try bench().run()
-        let failed = errorThrown { () throws(TenonError) in try bench { $0.isPersisting = true }.run() }
+        let failed = errorThrown { try bench { $0.isPersisting = true }.run() }
         #expect(failed?.code.category == .auth)
         _ = try bench(TPM.Options(ownerAuth: Array("o".utf8))) { $0.isPersisting = true }.run()
         try expectNothingLeft([0x8100_0001])

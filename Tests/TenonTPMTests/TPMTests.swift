@@ -8,14 +8,17 @@ import Testing
 
 /// Opening a TPM, its report about itself, and its errors.
 @Suite(.timeLimit(.minutes(1))) struct TPMTests {
+    private var tpm: TPM { OpenTPM.current.tpm }
+    private var software: SoftwareTPM { OpenTPM.current.software }
+
     @Test(arguments: [
         ("", TenonError.Code.tcti), ("cmd:true", .tcti), ("/dev/tpmrm0", .tcti), ("device:", .tcti),
         ("swtpm:path=/nonexistent", .simulator), ("device:/nonexistent", .tpmMissing), ("device:/dev/", .tpmMissing),
     ])
     func names(_ name: String, _ code: TenonError.Code) {
-        let refused = errorThrown { () throws(TenonError) in try TPM(name) }
+        let refused = errorThrown { try TPM(name) }
         #expect(refused?.code == code)
-        let way = errorThrown { () throws(TenonError) in try NamedTransport(name) }
+        let way = errorThrown { try NamedTransport(name) }
         #expect(way?.code == code && way?.message == refused?.message)
     }
 
@@ -23,7 +26,7 @@ import Testing
         let software = try SoftwareTPM()
         let long = [UInt8](repeating: 1, count: 33)
         for options in [TPM.Options(ownerAuth: long), TPM.Options(endorsementAuth: long)] {
-            #expect(errorThrown { () throws(TenonError) in try software.tpm(options) }?.code == .authValue)
+            #expect(errorThrown { try software.tpm(options) }?.code == .authValue)
         }
         #expect(!software.isOpen)
     }
@@ -49,29 +52,27 @@ import Testing
         }
     }
 
-    @Test func defaultIsOpenedOnce() throws {
-        try withTPM { software, tpm in
-            let kept = Mutex<TPM?>(nil)
-            var tries = 0
-            let failing = TenonError(.tpmMissing, message: "")
-            for _ in 0..<2 {
-                let error = errorThrown { () throws(TenonError) in
-                    try TPM.kept(in: kept) { () throws(TenonError) in
-                        tries += 1
-                        throw failing
-                    }
-                }
-                #expect(error == failing)
-            }
-            for _ in 0..<2 {
-                let found = try TPM.kept(in: kept) { () throws(TenonError) in
+    @Test(.blockingTPM) func defaultIsOpenedOnce() throws {
+        let kept = Mutex<TPM?>(nil)
+        var tries = 0
+        let failing = TenonError(.tpmMissing, message: "")
+        for _ in 0..<2 {
+            let error = errorThrown {
+                try TPM.kept(in: kept) { () throws(TenonError) in
                     tries += 1
-                    return tpm
+                    throw failing
                 }
-                #expect(found === tpm)
             }
-            #expect(tries == 3)
+            #expect(error == failing)
         }
+        for _ in 0..<2 {
+            let found = try TPM.kept(in: kept) { () throws(TenonError) in
+                tries += 1
+                return tpm
+            }
+            #expect(found === tpm)
+        }
+        #expect(tries == 3)
     }
 
     @Test func defaultIsTheSystems() {
@@ -84,43 +85,39 @@ import Testing
         }
     }
 
-    @Test func info() throws {
-        try withTPM { software, tpm in
-            let fresh = try tpm.info()
-            #expect(fresh.maker == "IBM")
-            #expect(fresh.model == "SW   TPM")
-            #expect(fresh.firmware != 0)
-            #expect(fresh.revision >= 138)
-            #expect(!fresh.isOwnerAuthSet && !fresh.isEndorsementAuthSet && !fresh.isLockoutAuthSet)
-            #expect(!fresh.isClearDisabled && fresh.isStorageEnabled && fresh.isEndorsementEnabled)
-            #expect(fresh.ekCertificates.isEmpty)
-            #expect(!fresh.lockout.isLocked)
-            #expect(support_lockout_parameters(software.device, nil, 5, 60, 70) == 0)
-            #expect(support_nv_write(software.device, SUPPORT_NV_EK_P256, Sample.data, Sample.data.count) == 0)
-            #expect(support_clear_control(software.device, SUPPORT_RH_LOCKOUT, nil, true) == 0)
-            #expect(support_change_auth(software.device, SUPPORT_RH_OWNER, nil, "o") == 0)
-            let later = try tpm.info()
-            #expect(later.ekCertificates == .p256Low)
-            #expect(later.isClearDisabled && later.isOwnerAuthSet && !later.isEndorsementAuthSet)
-            #expect(later.lockout.maximumTries == 5)
-            #expect(later.lockout.interval == .seconds(60))
-            #expect(later.lockout.recovery == .seconds(70))
-        }
+    @Test(.blockingTPM) func info() throws {
+        let fresh = try tpm.info()
+        #expect(fresh.maker == "IBM")
+        #expect(fresh.model == "SW   TPM")
+        #expect(fresh.firmware != 0)
+        #expect(fresh.revision >= 138)
+        #expect(!fresh.isOwnerAuthSet && !fresh.isEndorsementAuthSet && !fresh.isLockoutAuthSet)
+        #expect(!fresh.isClearDisabled && fresh.isStorageEnabled && fresh.isEndorsementEnabled)
+        #expect(fresh.ekCertificates.isEmpty)
+        #expect(!fresh.lockout.isLocked)
+        #expect(support_lockout_parameters(software.device, nil, 5, 60, 70) == 0)
+        #expect(support_nv_write(software.device, SUPPORT_NV_EK_P256, Sample.data, Sample.data.count) == 0)
+        #expect(support_clear_control(software.device, SUPPORT_RH_LOCKOUT, nil, true) == 0)
+        #expect(support_change_auth(software.device, SUPPORT_RH_OWNER, nil, "o") == 0)
+        let later = try tpm.info()
+        #expect(later.ekCertificates == .p256Low)
+        #expect(later.isClearDisabled && later.isOwnerAuthSet && !later.isEndorsementAuthSet)
+        #expect(later.lockout.maximumTries == 5)
+        #expect(later.lockout.interval == .seconds(60))
+        #expect(later.lockout.recovery == .seconds(70))
     }
 
-    @Test func lockout() throws {
-        try withTPM { software, tpm in
-            #expect(support_lock_out(software.device, nil, nil) == 0)
-            let lockout = try tpm.info().lockout
-            #expect(lockout.isLocked)
-            #expect(lockout.failedTries >= lockout.maximumTries && lockout.maximumTries > 0)
-        }
+    @Test(.blockingTPM) func lockout() throws {
+        #expect(support_lock_out(software.device, nil, nil) == 0)
+        let lockout = try tpm.info().lockout
+        #expect(lockout.isLocked)
+        #expect(lockout.failedTries >= lockout.maximumTries && lockout.maximumTries > 0)
     }
 
     @Test func ownerAuth() throws {
         let software = try SoftwareTPM()
         #expect(support_change_auth(software.device, SUPPORT_RH_OWNER, nil, "owner") == 0)
-        let error = errorThrown { () throws(TenonError) in try TPM.PrivateKey(in: software.tpm()) }
+        let error = errorThrown { try TPM.PrivateKey(in: software.tpm()) }
         #expect(error?.code.category == .auth)
         let key = try TPM.PrivateKey(in: software.tpm(TPM.Options(ownerAuth: Array("owner".utf8))))
         try key.persist()
@@ -130,7 +127,7 @@ import Testing
         try withTPM(TPM.Options(deadline: .zero)) { software, tpm in
             let key = try TPM.PrivateKey(in: tpm)
             support_fail_code(software.wire, support_times(SUPPORT_CC_SIGN, 1, SUPPORT_ALWAYS), 0x922)
-            let error = errorThrown { () throws(TenonError) in try key.blockingSignature(for: .event(Sample.event)) }
+            let error = errorThrown { try key.blockingSignature(for: .event(Sample.event)) }
             #expect(error?.code.category == .transient)
             #expect(error?.tpmCode == 0x922)
             #expect(error?.message.isEmpty == false)
@@ -138,7 +135,7 @@ import Testing
     }
 
     @Test func whatCannotBeOpenedIsNamed() {
-        let missing = errorThrown { () throws(TenonError) in try TPM("device:/nonexistent") }
+        let missing = errorThrown { try TPM("device:/nonexistent") }
         #expect(missing?.message.hasSuffix("[/nonexistent]") == true)
         let refused = TenonError(.tpmPermission, message: "No.").opening("device:/etc/shadow")
         #expect(refused.message == "No. [/etc/shadow; its group is shadow]")
@@ -147,18 +144,16 @@ import Testing
         #expect(TenonError(.simulator, message: "No.").opening("swtpm:").message == "No.")
     }
 
-    @Test func aWayThatFailed() throws {
-        try withTPM { software, tpm in
-            let key = try TPM.PrivateKey(in: tpm)
-            let failure = tenon_status(TENON_ERROR_TPM_TRANSPORT)
-            support_fail_before(software.wire, support_next(SUPPORT_CC_SIGN), failure)
-            _ = try key.blockingSignature(for: .event(Sample.event))
-            #expect(support_transport_reopens(software.wire) == 1)
-            support_fail_before(software.wire, support_next(SUPPORT_CC_SIGN), failure)
-            support_transport_fail_reopen(software.wire, 1, tenon_status(TENON_ERROR_TPM_PERMISSION))
-            let error = errorThrown { () throws(TenonError) in try key.blockingSignature(for: .event(Sample.event)) }
-            #expect(error?.code == .tpmPermission)
-        }
+    @Test(.blockingTPM) func aWayThatFailed() throws {
+        let key = try TPM.PrivateKey(in: tpm)
+        let failure = tenon_status(TENON_ERROR_TPM_TRANSPORT)
+        support_fail_before(software.wire, support_next(SUPPORT_CC_SIGN), failure)
+        _ = try key.blockingSignature(for: .event(Sample.event))
+        #expect(support_transport_reopens(software.wire) == 1)
+        support_fail_before(software.wire, support_next(SUPPORT_CC_SIGN), failure)
+        support_transport_fail_reopen(software.wire, 1, tenon_status(TENON_ERROR_TPM_PERMISSION))
+        let error = errorThrown { try key.blockingSignature(for: .event(Sample.event)) }
+        #expect(error?.code == .tpmPermission)
     }
 }
 
@@ -181,7 +176,7 @@ import Testing
     ])
     func answers(_ answer: [UInt8]?, _ code: TenonError.Code) throws {
         let tpm = try TPM(Canned(answer))
-        #expect(errorThrown { () throws(TenonError) in try tpm.info() }?.code == code)
+        #expect(errorThrown { try tpm.info() }?.code == code)
     }
 
     @Test func isLetGo() throws {
