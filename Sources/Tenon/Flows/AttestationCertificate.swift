@@ -91,7 +91,7 @@ extension Flow {
     /// Says of an error that it is the attestation CA's.
     private func ofCA<Value>(_ work: () throws(TenonError) -> Value) throws(TenonError) -> Value {
         do throws(TenonError) { return try work() } catch {
-            throw error.ofAttestationCA(context.attestationService?.url ?? "")
+            throw error.ofAttestationCA(attestationService?.url ?? "")
         }
     }
 

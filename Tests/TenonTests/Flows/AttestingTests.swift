@@ -77,6 +77,25 @@ import Testing
         #expect((code == .httpURL) == (url == "http://ca.example") && rig.service.seen.isEmpty)
     }
 
+    /// Nobody gives its address again, so the error says which it is.
+    @Test func aCAOfTheRecordIsNamed() async throws {
+        let rig = try await FlowRig.registered()
+        let name = try IdentityName(profile: "plain", baseURL: "https://service.example", appID: "app")
+        let store = RecordStore(name, in: try rig.folder.open())
+        let held = try #require(try store.lock.attempt())
+        try store.change(held) { record throws(TenonError) in
+            record.attestationSettings = AttestationSettings(service: .init(url: "ftp://ca", roots: []))
+        }
+        held.release()
+        var profile = rig.profile
+        profile.declaration.attestation = .certificate
+        let identity = try DeviceIdentity(
+            appID: "app", profile: profile, vault: rig.vault, transport: rig.service, folder: rig.folder.open(),
+            clock: rig.time.clock)
+        let error = await #expect(throws: TenonError.self) { try await identity.rotate() }
+        #expect(error?.message.hasPrefix("The attestation CA at ftp://ca: ") == true)
+    }
+
     /// Whatever the result is, it does not change the state, and the next call does it again.
     @Test(arguments: RegistrationTests.faults, [1, 2])
     func aLostActivationIsRepaired(_ fault: ScriptedService.Fate, _ step: Int) async throws {
