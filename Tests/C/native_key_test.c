@@ -55,7 +55,7 @@ TEST_NATIVE(native_key_is_made_once)
 /* The JSON of a key has no other form, however many keys are made. */
 TEST_NATIVE(native_keys_differ)
 {
-    char id[8];
+    char id[16];
     OWNED char *first = synheart_native_generate_key("dev_0");
     for (int i = 1; i < 6; i++) {
         snprintf(id, sizeof id, "dev_%d", i);

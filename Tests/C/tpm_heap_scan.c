@@ -199,6 +199,20 @@ static bool start_session(uint8_t *salt)
 
 static bool start_and_end(void) { return start_session(NULL); }
 
+/* A session whose answer never comes: what reads an answer would overwrite the stack. */
+static bool start_alone(void)
+{
+    uint8_t parameters[TENONI_SESSION_START_SIZE];
+    tenoni_writer writer = tenoni_writer_over(parameters, sizeof parameters);
+    tenoni_session session;
+    scan_draws = true;
+    tenon_status status = tenoni_session_start(&session, &writer, &salt_to, false);
+    scan_draws = false;
+    explicit_bzero(&session, sizeof session);
+    explicit_bzero(parameters, sizeof parameters);
+    return status == TENON_OK;
+}
+
 /* The random scalar for a salt, the shared secret from it, and the salt, each searched for alone. */
 static bool check_salt(void)
 {
@@ -208,7 +222,7 @@ static bool check_salt(void)
     bool good = tenon_software_key_import(&key, two, sizeof two, 0) == TENON_OK &&
                 tenon_key_public_key(key, &salt_to) == TENON_OK;
     tenon_key_free(&key);
-    good = check_value("the scalar of a salt", start_and_end) && good;
+    good = check_value("the scalar of a salt", start_alone) && good;
     scan_reveal(given);
     memcpy(copy, given, sizeof copy);
     good = good && tenoni_p256_agree(given, copy, &salt_to) == TENON_OK;
