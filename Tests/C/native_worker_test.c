@@ -44,7 +44,7 @@ typedef struct {
 static void call_all(void *element)
 {
     caller *me = element;
-    char name[16], value[16];
+    char name[24], value[24];
     snprintf(name, sizeof name, "name %d", me->number);
     me->key = synheart_native_generate_key("dev_1");
     for (int i = 0; i < 5; i++) {
@@ -259,7 +259,7 @@ static void share_the_tpm(native_rig *rig)
 static int race(int number, char *key, size_t size)
 {
     int failed = 0, tries = 0;
-    char name[16], *made;
+    char name[24], *made;
     snprintf(name, sizeof name, "name %d", number);
     do
         made = synheart_native_generate_key("dev_1");

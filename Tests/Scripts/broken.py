@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATCHES = ROOT / "Tests/Broken"
 WORK = ROOT / ".build/broken"
 TREE = WORK / "tree"
-LONGEST, LONGEST_TOGETHER = 900, 240
+LONGEST, LONGEST_TOGETHER = 900, 150
 # So many at once, and so many of them in one folder: each adds to what has to be built, and could trouble another's test.
 TOGETHER, NEIGHBOURS = 12, 3
 # One changed file is built sooner so.
