@@ -254,11 +254,82 @@ import Testing
         try await expect(in: folder, code: 2, says: "line 2")
     }
 
+    /// A path that is typed starts where it is typed.
+    @Test func whereATypedPathStarts() async throws {
+        let here = try #require(getcwd(nil, 0))
+        defer { free(here) }
+        try await expect("--ek-roots", "none.pem", in: folder, code: 2, says: String(cString: here) + "/none.pem")
+    }
+
+    /// What the authority answers decides how the command ends.
+    @Test(
+        arguments: [
+            (403, "NOT_ALLOWED", .storePermission), (400, "INVALID_REQUEST", .options),
+            (503, "UNAVAILABLE", .storeFailed), (503, "OUTCOME_UNKNOWN", .outcomeUnknown),
+        ] as [(Int, String, TenonError.Code)])
+    func refusals(_ status: Int, _ code: String, _ expected: TenonError.Code) async throws {
+        let socket = try ListeningSocket(path: folder + "/admin.sock", mode: 0o600)
+        let server = try HTTPServer(socket) { _, _ in
+            AuthorityAnswer(status: status, body: Array(#"{"error_code":"\#(code)","message":"A cause."}"#.utf8))
+        }
+        try await expect("allow", "--ek", "x", in: folder, code: expected.category.rawValue, says: "A cause.")
+        await server.stop()
+    }
+
+    /// A start notices that the TPM does not hold the CA's key.
+    @Test func theCAOfAnotherTPM() async throws {
+        let tpms = try ["a", "b"].map { name in
+            let text = """
+                cd \(folder) && mkdir \(name) && exec swtpm socket --tpm2 --tpmstate dir=\(name) --pid file=\(name).pid \
+                    --server type=unixio,path=\(name).tpm --ctrl type=unixio,path=\(name).tpm.ctrl \
+                    --flags not-need-init,startup-clear
+                """
+            return try Program(at: "/bin/sh", ["-c", text])
+        }
+        defer { for tpm in tpms { tpm.signal(SIGTERM) } }
+        // It listens when it has written its process id.
+        while ["a.pid", "b.pid"].contains(where: { access("\(folder)/\($0)", F_OK) != 0 }) { await Task.yield() }
+        let state = try state(in: folder, port: freePort(), isAttested: false)
+        let (own, other) = ("swtpm:path=\(folder)/a.tpm", "swtpm:path=\(folder)/b.tpm")
+        try await expect("ca", "init", "--tpm", own, in: state, says: "BEGIN CERTIFICATE")
+        let program = try Program(["--state-dir", state])
+        #expect(await url(of: program) != "")
+        try await program.stop()
+        try TextFile.read(state + "/ca.json").replacing(own, with: other).write(to: state + "/ca.json")
+        let next = try Program(["--state-dir", state])
+        #expect(await url(of: next) == "")
+        next.signal(SIGTERM)
+        #expect(try await next.ended().code == TenonError.Category.gone.rawValue)
+    }
+
+    /// A reader that is behind gets all of an answer, even if its pipe must not block.
+    @Test func aSlowReader() async throws {
+        await #expect(processExitsWith: .success) { try await CommandTests.answerLateReader() }
+    }
+
+    private static func answerLateReader() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0 && fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0)
+        var bytes = [UInt8](repeating: 0x78, count: 1 << 20)
+        let (source, filled) = (ends[0], write(ends[1], bytes, bytes.count))
+        try #require(filled > 0 && dup2(ends[1], 1) == 1)
+        async let drained = onThread {
+            usleep(200_000)
+            var bytes = [UInt8](repeating: 0, count: filled)
+            return read(source, &bytes, filled)
+        }
+        Output.text("the answer")
+        #expect(await drained == filled)
+        try Output.check()
+        let count = read(source, &bytes, bytes.count)
+        #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == "the answer")
+    }
+
     @Test(arguments: [
         ["brew"], ["-x"], ["serve", "--nope"], ["serve", "x"], ["--port"], ["--state-dir"], ["--port", "0"],
         ["--port", "x"],
         ["ca"], ["audit"], ["revoke"], ["revoke", "x"], ["revoke", "--json=1", "--ek", "x"],
-        ["revoke", "x", "--ek", "y"],
+        ["revoke", "x", "--ek", "y"], ["revoke", "--compromised", "--ek", "x"],
         ["devices", "--app", "a", "--app", "b"], ["allow"], ["ca", "init", "--name", ""], ["ca", "init", "x"],
         ["ca", "init", "--tpm", "cmd:true"], ["ca", "init", "--tpm", "x"],
         ["--tls-cert", "x"], ["--tls-key", "x"], ["audit", "verify", "--head", "1"],

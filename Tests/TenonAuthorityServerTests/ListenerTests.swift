@@ -59,6 +59,24 @@ import Testing
         #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(path: long, mode: 0o600) }
     }
 
+    /// Somebody may send to a socket of another kind, although nobody can connect to it.
+    @Test func aSocketOfAnotherKindStays() async throws {
+        let path = folder + "/log"
+        let other = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(other) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(other, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(bound == 0)
+        #expect(throws: TenonError(.listenerFailed, message: "")) { try ListeningSocket(path: path, mode: 0o600) }
+        #expect(access(path, F_OK) == 0)
+    }
+
     @Test func addresses() async throws {
         for (address, expected) in [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("::", "127.0.0.1")] {
             let server = try HTTPServer(ListeningSocket(address: address, port: 0)) { _, peer in

@@ -144,6 +144,8 @@ import Testing
             let metrics = try await Program.run("metrics", "--state-dir", folder).output
             #expect(
                 metrics.contains("tenon_authority_healthy 1\n") && metrics.contains("tenon_authority_activations 0\n"))
+            // This one.
+            #expect(metrics.contains("tenon_authority_requests_waiting 1\n"))
             #expect(metrics.contains("tenon_authority_answers_total{endpoint=\"health\",code=\"OK\"} 2\n"))
             #expect(metrics.contains("tenon_authority_request_seconds_bucket{listener=\"public\",le=\"+Inf\"} 1\n"))
         }

@@ -140,5 +140,18 @@ import Testing
         let stores = try SharedChoice.stores(arguments, configuration, folder: instance.state)
         #expect(stores?.redis.password == "open sesame" && stores?.redis.user == nil)
         #expect(stores?.redis.prefix == "tenon:" && stores?.postgres.schema == "tenon")
+        try await #require(processExitsWith: .success) { [state = instance.state as String] in
+            setenv("TENON_REDIS_PASSWORD", "of the environment", 1)
+            #expect(try SharedServeTests.password(in: state) == "open sesame")
+            let text = try TextFile.read(state + "/authority.json")
+            try text.replacing(#", "redis_password_file": "password""#, with: "").write(to: state + "/authority.json")
+            #expect(try SharedServeTests.password(in: state) == "of the environment")
+        }
+    }
+
+    private static func password(in state: String) throws -> String? {
+        let configuration = try Configuration(file: state + "/authority.json", services: HostedService.all)
+        let arguments = try Arguments(["--shared"], of: .serve, in: .authority)
+        return try SharedChoice.stores(arguments, configuration, folder: state)?.redis.password
     }
 }

@@ -36,4 +36,31 @@ import Testing
         }
         #expect(executed == answered)
     }
+
+    /// The stores are closed after the last answer: nobody is told that they are closed.
+    @Test func theStoresOutlastTheRequests() async throws {
+        var asking: Task<Set<Int>, Never>?
+        let limits = #", "limits": {"challenges_per_address": 1000000, "per_address_per_minute": 1000000}"#
+        try await withAuthority(limits) { port, _ in
+            let clients = try (0..<16).map { _ in try RawClient(port: port) }
+            asking = Task {
+                await withTaskGroup(of: Set<Int>.self) { group in
+                    for client in clients { group.addTask { await Self.askOnAndOn(client) } }
+                    return await group.reduce(into: []) { $0.formUnion($1) }
+                }
+            }
+            for _ in 0..<8 { #expect(await (try RawClient(port: port)).get("/health") == [200]) }
+        }
+        #expect(await asking?.value == [200])
+    }
+
+    /// The statuses of what comes until the connection ends.
+    private static func askOnAndOn(_ client: RawClient) async -> Set<Int> {
+        var statuses: Set<Int> = []
+        while true {
+            let status = await client.post("/v1/device/challenge", Array(#"{"app_id":"open"}"#.utf8)).status
+            guard status != 0 else { return statuses }
+            statuses.insert(status)
+        }
+    }
 }

@@ -57,6 +57,27 @@ import Testing
         try await again.stop()
     }
 
+    /// `health` ends with the fault, with --json, too, and so does a process that gave up on a request.
+    @Test(arguments: SharedServeTests.servers) func aFaultIsTheExitCode(_ servers: String) async throws {
+        let shared = Instance.place(servers + "/fragile", more: #", "deadline_ms": 20000"#)
+        let instance = try Instance("one", in: folder, shared: shared + #" "limits": {"stop_seconds": 1},"#)
+        try await instance.makeCA()
+        let program = try await instance.serve("--shared")
+        let body = try await instance.registration()
+        try Self.command(servers, "postgres pause")
+        defer { try? Self.command(servers, "postgres resume") }
+        let asking = Task { try? await instance.post("/v1/device/register", body) }
+        while try await !instance.run("metrics").output.contains("requests_waiting 2\n") {}
+        while try await instance.run("health").code == 0 {}
+        let health = try await instance.run("health", "--json")
+        #expect(health.code == TenonError.Category.unavailable.rawValue && health.output.hasPrefix("{"))
+        program.signal(SIGTERM)
+        let ended = try await program.ended()
+        #expect(ended.code == TenonError.Category.unavailable.rawValue)
+        #expect(ended.output.contains("could not be answered in 1 s"), "\(ended.output)")
+        #expect(await asking.value == nil)
+    }
+
     /// A name belongs to one process; a killed process is followed at once, and a different policy is reported at the
     /// start.
     @Test(arguments: SharedServeTests.servers) func namesAndPolicies(_ servers: String) async throws {
@@ -113,6 +134,7 @@ import Testing
         #expect(damaged.code == TenonError.Category.unavailable.rawValue)
         #expect(damaged.output.contains("the device \(ids[2]) is damaged"), "\(damaged.output)")
         for id in ids where id != ids[2] { #expect(damaged.output.contains("\(id)\topen\tactive")) }
+        #expect(try await list("--json").code == TenonError.Category.unavailable.rawValue)
         try await program.stop()
     }
 }

@@ -169,6 +169,8 @@ import Testing
                 error = await append(log)
             }
             #expect(error?.code == .storeFailed)
+            stat("\(path)/\(AuditLog.fileName)", &facts)
+            #expect(Int64(facts.st_size) == log.mark.bytes)
             CrashTests.limitFiles(to: .max)
         }
         await log.close()

@@ -14,6 +14,8 @@ import Testing
     @Test func madeOnceAndReadAgain() throws {
         let state = try AuthorityFolder(folder.path)
         #expect(try AuthorityKeys(from: state) == nil)
+        // What a crash left of another try.
+        try folder.write([UInt8](repeating: 0x20, count: 9_000) + [0x7d], to: "ca.json.new")
         let made = try AuthorityKeys.create(in: state, name: "Example", at: now)
         let bytes = try folder.read("ca.json")
         let read = try #require(try AuthorityKeys(from: state))
@@ -65,6 +67,15 @@ import Testing
         let test = try AuthorityFolder(other.path)
         _ = try AuthorityKeys.create(in: test, name: nil, at: now)
         #expect(throws: TenonError.self) { try AuthorityKeys.roll(in: test, name: "B", at: now) }
+    }
+
+    @Test func rolledOverOutOfATPM() throws {
+        let state = try AuthorityFolder(folder.path)
+        let held = HeldKey(tpm: "device:/dev/none", file: [1], publicKey: try SoftwareKey().publicKey)
+        #expect(try AuthorityKeys.create(in: state, name: "A", at: now, held: held).publicKey == held.publicKey)
+        let next = try AuthorityKeys.roll(in: state, name: nil, at: now)
+        #expect(next.publicKey != held.publicKey && next.former == [held.publicKey])
+        try next.verify(next.signature(of: [1]), of: [1])
     }
 
     @Test func filesThatAreNone() throws {

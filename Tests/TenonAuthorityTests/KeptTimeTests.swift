@@ -59,6 +59,24 @@ import Testing
         }
     }
 
+    /// An operator who says that the clock is right says that it was wrong while it was ahead.
+    @Test func aResetForgetsWhatWasAhead() async throws {
+        for isReset in [false, true] {
+            let (folder, clock) = (try TestFolder(), FakeClock())
+            clock.step(10 * Self.year)
+            try await Self.life(folder, clock) { (_, replays) async throws in
+                #expect(try await replays.remember(Self.use(clock, 1)) == .fresh)
+            }
+            clock.step(-10 * Self.year)
+            try await Self.life(folder, clock) { (_, _) async throws in }
+            if isReset { _ = try KeptTime.reset(in: AuthorityFolder(folder.path), at: clock.now()) }
+            clock.advance(10 * Self.year - 60_000)
+            try await Self.life(folder, clock) { (_, replays) async throws in
+                #expect(try await replays.remember(Self.use(clock, 2)) == (isReset ? .fresh : .mayBeForgotten))
+            }
+        }
+    }
+
     @Test func aClockThatLostItsTimeIsNotBelieved() async throws {
         let (folder, clock) = (try TestFolder(), FakeClock())
         try await Self.life(folder, clock) { (_, _) async throws in }

@@ -2,15 +2,18 @@
 import Glibc
 import Synchronization
 import Tenon
+import TenonAuthoritySynheart
 import Testing
 
 @testable import TenonAuthority
 
-/// Records our own code's syncs: it replaces the C library's fdatasync.
+/// Records our own code's syncs: it replaces the C library's fdatasync and fsync.
 enum Syncs {
     private struct State {
         /// The length of each file at its last sync.
         var sizes: [ino_t: off_t] = [:]
+        /// The names that were synced in each folder that is watched.
+        var names: [String: [String]] = [:]
         /// Files on failing disks.
         var broken: Set<ino_t> = []
     }
@@ -36,6 +39,17 @@ enum Syncs {
         }
     }
 
+    /// The names that a body syncs in a folder, in order; the folder itself is a dot.
+    static func names(in folder: String, _ body: () throws -> Void) rethrows -> [String] {
+        state.withLock { $0.names[folder] = [] }
+        try body()
+        return state.withLock { $0.names.removeValue(forKey: folder) } ?? []
+    }
+
+    /// The C library's.
+    private static let real = unsafeBitCast(
+        dlsym(UnsafeMutableRawPointer(bitPattern: -1), "fsync"), to: (@convention(c) (Int32) -> Int32).self)
+
     fileprivate static func sync(_ file: Int32) -> Int32 {
         var facts = stat()
         guard fstat(file, &facts) == 0 else { return -1 }
@@ -43,13 +57,30 @@ enum Syncs {
             errno = EIO
             return -1
         }
-        guard fsync(file) == 0 else { return -1 }
-        state.withLock { $0.sizes[facts.st_ino] = facts.st_size }
+        guard real(file) == 0 else { return -1 }
+        state.withLock { state in
+            state.sizes[facts.st_ino] = facts.st_size
+            if !state.names.isEmpty { note(path(of: file), in: &state) }
+        }
         return 0
+    }
+
+    private static func path(of file: Int32) -> String {
+        guard let path = realpath("/proc/self/fd/\(file)", nil) else { return "" }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    private static func note(_ path: String, in state: inout State) {
+        for folder in state.names.keys {
+            if path == folder { state.names[folder]?.append(".") }
+            if path.hasPrefix(folder + "/") { state.names[folder]?.append(String(path.dropFirst(folder.count + 1))) }
+        }
     }
 }
 
 @_cdecl("fdatasync") func countedSync(_ file: Int32) -> Int32 { Syncs.sync(file) }
+@_cdecl("fsync") func countedWholeSync(_ file: Int32) -> Int32 { Syncs.sync(file) }
 
 /// Acknowledged data is on the disk, and not only on its way there.
 @Suite struct SyncTests {
@@ -62,6 +93,20 @@ enum Syncs {
                 #expect(Syncs.hold(path), "\(number)")
             }
         }
+    }
+
+    /// A file that is made has its name on the disk; keys have their content there before they have their name.
+    @Test func whatAFirstStartMakesIsSynced() throws {
+        let folder = try TestFolder()
+        let state = try AuthorityFolder(folder.path)
+        let keys = try Syncs.names(in: state.path) {
+            _ = try AuthorityKeys.create(in: state, name: "Example", at: 1_800_000_000)
+        }
+        #expect(keys == [".", ".", "ca.json.new", "."])
+        let configuration = try Syncs.names(in: state.path) {
+            _ = try Configuration.writeDefault(in: state, service: .synheart)
+        }
+        #expect(configuration == [".", Configuration.fileName])
     }
 
     /// In SQLite's words, 2 is FULL, which syncs each commit. With less, a power cut could undo acknowledged changes.
