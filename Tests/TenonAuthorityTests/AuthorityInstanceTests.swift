@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
 import TenonAuthority
+import TestFolders
 import Testing
 
 @Suite struct AuthorityInstanceTests {
     /// What a client does to become a device.
-    private func registration(_ authority: AuthorityInstance, _ key: SoftwareKey) async throws -> JSON {
+    private func registration(
+        _ authority: AuthorityInstance, _ key: SoftwareKey, versions: JSON = [1]
+    ) async throws -> JSON {
         let challenge = try await authority.engine.post("/v1/device/challenge", ["app_id": "open"])
         return [
             "app_id": "open", "challenge": try #require(challenge.json["challenge"]), "proof": "none",
+            "sig_versions": versions,
             "public_key": .string(TextEncoding.base64.encode(key.publicKey.derRepresentation)),
         ]
     }
@@ -51,6 +55,59 @@ import Testing
             await Task.yield()
         }
         await authority.close()
+    }
+
+    /// The limits of the configuration hold, whichever stores there are.
+    @Test(arguments: StoreKind.allCases) func itsLimits(_ kind: StoreKind) async throws {
+        let folder = try TestFolder()
+        let (state, key) = (try AuthorityFolder(folder.path), try SoftwareKey(signsDigests: true))
+        _ = try AuthorityKeys.create(in: state, name: "Example", at: 1_800_000_000)
+        let limits = #", "limits": {"challenges": 4, "challenges_per_address": 3, "roots_per_device": 1}"#
+        let shared = kind == .shared ? try SharedServers.shared() : nil
+        let authority = try await AuthorityInstance(.open(limits), in: state, shared: shared)
+        let body = try await registration(authority, key, versions: [2])
+        let answer = try await authority.engine.post("/v1/device/register", body)
+        let device = TestDevice(app: "open", id: try #require(answer.json["device_id"]?.string), key: key)
+        for verdict in ["200", "429 RATE_LIMITED"] {
+            let draft = try CoveredDraft(device, at: SystemClock().now().seconds).with { draft in
+                (draft.method, draft.authority, draft.path, draft.body) = ("GET", "127.0.0.1:8420", "/v1/echo", [])
+            }
+            #expect(await authority.engine.answer(try device.plain(draft).request(), at: .public).verdict == verdict)
+        }
+        for verdict in ["200", "200", "200", "503 UNAVAILABLE"] {
+            let challenge = try await authority.engine.post(
+                "/v1/device/challenge", ["app_id": "open"], peer: "192.0.2.1")
+            #expect(challenge.verdict == verdict)
+        }
+        await authority.close()
+    }
+
+    /// The roots in the state folder, and whether an EK certificate below them must name its use.
+    @Test(arguments: [(false, "no-", "200"), (true, "no-", "400 INVALID_ATTESTATION"), (true, "", "200")])
+    func itsRoots(_ requires: Bool, _ usage: String, _ verdict: String) async throws {
+        let folder = try TestFolder()
+        let root = TextEncoding.base64.encode(try Self.certificate("root"))
+        let pem = "-----BEGIN CERTIFICATE-----\n\(root)\n-----END CERTIFICATE-----\n"
+        try folder.write(Array(pem.utf8), to: "root.pem")
+        let app = #"{"id": "open", "ek_roots": [{"path": "root.pem", "require_eku": \#(requires)}]}"#
+        let authority = try await AuthorityInstance(
+            .open(app: app), in: AuthorityFolder(folder.path), clock: FakeClock())
+        let ek = try Self.certificate("ek-leaf-\(usage)extended-usage--where-it-is-required")
+        let ak = try WalletDevice.akArea(of: SoftwareKey(signsDigests: true))
+        let body: JSON = [
+            "app_id": "open", "ek_certificates": [.string(TextEncoding.base64.encode(ek))],
+            "ak_public": .string(TextEncoding.base64.encode(ak)),
+        ]
+        #expect(try await authority.engine.post("/v1/device/challenge", body).verdict == verdict)
+        await authority.close()
+    }
+
+    /// A certificate of `Tests/Vectors`, DER.
+    private static func certificate(_ name: String) throws -> [UInt8] {
+        let folder = "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
+        let text = String(decoding: try readFile("\(folder)/Vectors/certificates/certificates.txt"), as: UTF8.self)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(name) = ") })
+        return try TextEncoding.hex.decode(String(line.dropFirst(name.count + 3)))
     }
 
     /// Decision: authority-keys.

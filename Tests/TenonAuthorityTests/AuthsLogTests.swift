@@ -204,6 +204,9 @@ import Testing
 
     /// A key belongs to one device for ever, also as a key of an identity.
     @Test(.auths) func aKeyIsUsedOnce() async throws {
+        let folder = try TestFolder()
+        let log = try AuditedStoreTests.log(folder)
+        try await rig.stores.devices.audit(in: log)
         var identity = try TestIdentity()
         // The next key is registered as a device of another service.
         let sample = try Sample()
@@ -215,5 +218,7 @@ import Testing
         #expect(try await rig.register(identity).status == 200)
         #expect(try await rig.send([identity.rotate()], of: identity).auths == "409 KEY_IN_USE")
         #expect(await rig.log(of: identity).json["sequence"]?.integer == 0)
+        #expect(try AuditReader.lines(folder).compactMap { $0["event"]?.string } == ["registered", "registered"])
+        await log.close()
     }
 }

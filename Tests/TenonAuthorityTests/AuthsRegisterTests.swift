@@ -83,6 +83,8 @@ import Testing
 
     @Test func quotaApprovalAndRevocation() async throws {
         try await AuthsRig.with(#", "max_identities": 2"#) { rig in
+            // Another app has its own limit.
+            #expect(try await rig.register(TestIdentity(), app: "second").status == 200)
             let first = try await rig.identity()
             _ = try await rig.identity()
             let third = try TestIdentity()

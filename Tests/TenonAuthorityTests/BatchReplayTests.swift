@@ -221,6 +221,13 @@ import Testing
         rates.giveBack("d", at: now)
         try rates.count("d", limit: 1, at: now)
     }
+
+    /// When as many names are counted as may be, the others share one count.
+    @Test func theLimitOfNames() throws {
+        let (rates, now) = (RequestRates(capacity: 1), AuthorityInstant(wall: 0, boot: 0))
+        for name in ["a", "b"] { try rates.count(name, limit: 1, at: now) }
+        for name in ["a", "c"] { #expect(throws: Refusal.self) { try rates.count(name, limit: 1, at: now) } }
+    }
 }
 
 /// The table of roots whose signatures were verified.

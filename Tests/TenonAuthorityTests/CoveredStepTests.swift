@@ -49,6 +49,8 @@ import Testing
             let answer = try await rig.rig.post("/v1/device/register", .members(members))
             #expect(Self.versions(answer) == versions, "\(app)")
             #expect(answer.json["signing"]?["forms"]?.array?.count == forms, "\(app)")
+            // No backend may ask about `two`.
+            #expect(answer.json["signing"]?["hosts"]?.array?.count == (app == "two" ? 0 : 2), "\(app)")
         }
         let hosts = await rig.rig.ask(try rig.device.request("GET", "/v1/device/self", at: rig.seconds))
         #expect(hosts.json["signing"] == expected)

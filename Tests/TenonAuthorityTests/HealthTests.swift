@@ -115,6 +115,12 @@ import Testing
         }
         // With a horizon in the future, every request is refused.
         #expect(await rig.metrics().contains("answers_total{") == false)
+        // It looks its device up, and so notices a store that cannot.
+        let store = try #require(rig.stores.devices as? any SQLDeviceStore)
+        try await store.write { connection throws(TenonError) in
+            _ = try connection.run("ALTER TABLE devices RENAME TO others")
+        }
+        await expectError("UNAVAILABLE") { try await test.run(rig.service, at: rig.seconds) }
     }
 
     /// Operators and monitors see the signed head of the audit log.

@@ -40,6 +40,11 @@ import Testing
         ] {
             #expect(try await stores.register(changed) == .refused(.keyInUse))
         }
+        // Evidence by a certificate names the attestation key, without its public area.
+        var shown = try sample.registration(ek: "ek")
+        shown.device.attestation?.akPublic = []
+        #expect(try await stores.register(shown) == .known(first.device))
+        #expect(try await stores.devices.device(app: "demo", id: first.device.id) == first.device)
         // A lost attestation key is replaced by a new one in the known TPM (decision: command-and-code).
         var anotherAK = try sample.registration(ek: "ek")
         anotherAK.device.attestation?.akName = [1]

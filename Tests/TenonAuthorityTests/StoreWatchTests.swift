@@ -67,6 +67,23 @@ import Testing
         }
     }
 
+    /// A tidying that failed is tried again at the next look, and not a minute later.
+    @Test func tidyingIsTriedAgain() async throws {
+        let folder = try TestFolder()
+        let store = try SQLiteStore(in: AuthorityFolder(folder.path))
+        let watch = StoreWatch([], devices: store, clock: store.clock, redis: nil) { _ in }
+        func rename(_ table: String, _ name: String) async throws {
+            try await store.write { connection throws(TenonError) in
+                _ = try connection.run("ALTER TABLE \(table) RENAME TO \(name)")
+            }
+        }
+        try await rename("certificates", "others")
+        for _ in 0..<2 { #expect(await errorThrown { try await watch.tidy() }?.code == .storeFailed) }
+        try await rename("others", "certificates")
+        try await watch.tidy()
+        await store.close()
+    }
+
     /// A fault that may be brief is reported only if it lasts.
     @Test func patience() async throws {
         let patient = StoreWatch.Watched(name: "requests", patience: .seconds(3_600)) { () async throws(TenonError) in

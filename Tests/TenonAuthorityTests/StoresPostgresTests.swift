@@ -283,10 +283,10 @@ import Testing
 
     /// Every member of an app's record counts, and nothing else does.
     @Test func whatAPolicyIs() throws {
-        func digest(_ app: String, _ more: String = "") throws -> Digest {
+        func digest(_ app: String, _ more: String = "", roots: [EndorsementRoots] = []) throws -> Digest {
             let text = #"{"origins": ["http://127.0.0.1:8420"], "apps": [{"id": "a"\#(app)}]\#(more)}"#
             let configuration = try Configuration(parsing: Array(text.utf8))
-            return try PolicyDigest.of(configuration.apps[0], roots: [], denials: configuration.ekDeny)
+            return try PolicyDigest.of(configuration.apps[0], roots: roots, denials: configuration.ekDeny)
         }
         let ids = ["ab", "cd"].map { String(repeating: $0, count: 32) }
         let usual = try digest("")
@@ -301,6 +301,9 @@ import Testing
             digest(#", "max_devices_per_ek": 9"#), digest(#", "allow_development": true"#),
             digest(#", "require_attestation": false, "max_key_age_days": 3"#), digest(#", "v1_query": "allow""#),
             lists[0], digest("", #", "ek_deny": {"models": [{"maker": "x"}]}"#),
+            digest("", roots: [.init(certificates: [[1]], requiresUsage: false)]),
+            digest("", roots: [.init(certificates: [[2]], requiresUsage: false)]),
+            digest("", roots: [.init(certificates: [[1]], requiresUsage: true)]),
         ]
         #expect(Set(others + [usual]).count == others.count + 1)
     }

@@ -47,6 +47,7 @@ import Testing
         #expect(try answer.json["key_thumbprint"]?.string == device.key.publicKey.thumbprint)
         #expect(answer.json["attestation"]?.string == "unattested")
         #expect(try await Self.ask(rig, question).verdict == "409 NONCE_REPLAY")
+        #expect(try await verdict(rig, device, ["host": "API.Example"]) == "200")
     }
 
     @Test(.service) func byTheDigest() async throws {
@@ -155,6 +156,24 @@ import Testing
             #expect(answer.json["found"]?.bool == found)
         }
         #expect(try await !rig.stores.devices.isDenied(ek: hidden))
+    }
+
+    /// An answer names at most 50 devices, and says how many there are.
+    @Test(.service) func operatorsRevokeManyDevices() async throws {
+        var id = ""
+        for _ in 0..<51 {
+            let registration = try Sample().registration(app: "open", ek: "ek")
+            _ = try await rig.stores.devices.register(registration, at: rig.clock.now())
+            id = registration.device.id
+        }
+        for (more, count, next) in [
+            (["dry_run": true], 50, 50), (["dry_run": true, "from": 50], 1, nil), ([:], 50, 50),
+        ] as [([String: JSON], Int, Int64?)] {
+            let body: [String: JSON] = ["app_id": "open", "device_id": .string(id), "compromised": true]
+            let answer = try await rig.post("/v1/revoke", .members(body.merging(more) { $1 }), at: .admin)
+            #expect(answer.json["devices_in_all"]?.integer == 51 && answer.json["next"]?.integer == next, "\(more)")
+            #expect(answer.json["devices"]?.array?.count == count, "\(more)")
+        }
     }
 
     /// Answers are counted by endpoint and code; labels never come from a request.

@@ -106,6 +106,12 @@ import Testing
             $0.claims["cnf"] = ["jwk": ["kty": "EC", "crv": "P-256", "x": .string(point), "y": .string(point)]]
         }
         #expect(none.wallet == "403 invalid_request")
+        let secret = try await rig.use("rp-kb+jwt", device) { assertion in
+            guard case .object(var jwk) = WalletAssertion.jwk(assertion.key.publicKey) else { return }
+            jwk["d"] = .string(point)
+            assertion.claims["cnf"] = ["jwk": .object(jwk)]
+        }
+        #expect(secret.wallet == "400 bad_request")
     }
 
     @Test("WP_143c WP_140b: a nonce is good for one request", .wallet)

@@ -12,6 +12,7 @@ import Testing
     /// The key that is attested is the one of the request, and its proof is by the AK of the instance.
     @Test(.wallet) func attestedKeys() async throws {
         let (device, other) = (try await rig.initialized(), try await rig.initialized())
+        let elsewhere = try await rig.device("other", ak: device.ak)
         let now = rig.clock.now().seconds
         for type in ["wua-request+jwt", "ka-request+jwt"] {
             let foreign = try WalletAssertion(type, device, nonce: "n", at: now)
@@ -28,17 +29,19 @@ import Testing
                 assertion.claims["keys_to_attest"] = .array(one + one)
             }
             #expect(two.wallet == "422 validation_error")
-            // Over other data; and right in all but the attestation key, which is another instance's.
-            let nonce = try await rig.nonce()
-            for (isForeign, nonce) in [(false, nil), (true, nonce)] as [(Bool, String?)] {
+            // The last two are right in all but the attestation key, or the app that it is certified for.
+            for (name, ak, data, words) in [
+                ("other data", device, "other", "invalid_request"), ("another AK", other, nil, "invalid_request"),
+                ("another app's AK", elsewhere, nil, "integrity_check_error"),
+            ] as [(String, WalletDevice, String?, String)] {
+                let nonce = try await rig.nonce()
                 let answer = try await rig.use(type, device, nonce: nonce) { assertion in
                     let thumbprint = try assertion.key.publicKey.thumbprint
-                    let data = try WalletAssertion.clientData(type, nonce: nonce ?? "", thumbprint)
-                    assertion.claims["keys_to_attest"] = [
-                        .string(try assertion.attested(over: data, at: now, by: isForeign ? other : device))
-                    ]
+                    let digest = try WalletAssertion.clientData(type, nonce: data ?? nonce, thumbprint)
+                    let key = try assertion.attested(over: digest, at: now, by: ak)
+                    assertion.claims["keys_to_attest"] = [.string(key)]
                 }
-                #expect(answer.wallet == "403 invalid_request", "\(type) \(isForeign)")
+                #expect(answer.wallet == "403 \(words)", "\(type) \(name)")
             }
         }
     }
@@ -113,9 +116,11 @@ import Testing
         #expect(try await rig.accessCertificate(good).wallet == "403 invalid_request")
         var last = other
         #expect(try await rig.use("rp-kb+jwt", device) { last = $0.key }.wallet == "204")
+        let csr = try WalletRig.csr(last.publicKey, by: last)
+        _ = try await rig.stores.devices.revoke(.ek(device.ek), reason: "test", at: rig.clock.now())
+        #expect(try await rig.accessCertificate(csr).wallet == "403 integrity_check_error")
         _ = try await rig.portal("PATCH", "wallet-instances/" + device.tag, ["status": "REVOKED"])
-        let revoked = try await rig.accessCertificate(WalletRig.csr(last.publicKey, by: last))
-        #expect(revoked.wallet == "403 invalid_request")
+        #expect(try await rig.accessCertificate(csr).wallet == "403 invalid_request")
     }
 
     /// All instances of an authority sign with one key for an app, and another for another app.

@@ -55,8 +55,12 @@ struct WalletRig: Given {
     // MARK: Devices
 
     /// A device whose attestation key this authority certified, for one app.
-    func device(_ app: String = "wallet", ek: String = "EK") async throws -> WalletDevice {
-        let (key, ak) = (try SoftwareKey(signsDigests: true), try SoftwareKey(signsDigests: true))
+    ///
+    /// - Parameter ak: the attestation key; nil for a new one.
+    func device(
+        _ app: String = "wallet", ek: String = "EK", ak: SoftwareKey? = nil
+    ) async throws -> WalletDevice {
+        let (key, ak) = (try SoftwareKey(signsDigests: true), try ak ?? SoftwareKey(signsDigests: true))
         let now = clock.now().seconds
         let (chain, area, serial) = try WalletDevice.certificates(of: ak, by: keys, at: now)
         let hidden = try keys.hidden(Digest(hashing: Array(ek.utf8)))

@@ -24,6 +24,17 @@ import Testing
         }
     }
 
+    /// Software TPMs are for demos: an authority that a proxy makes public takes none, although it is on loopback.
+    @Test func softwareTPMsAreOfThisMachine() async throws {
+        try await withTPM(state: Endorsed.state) { _, tpm in
+            for (host, verdict) in [("localhost", "200"), ("auth.example", "403 INVALID_ATTESTATION")] {
+                try await AuthorityRig.with(host: host) { rig async throws in
+                    #expect(try await rig.challenge(TenonTPMTests.Device(tpm)).verdict == verdict)
+                }
+            }
+        }
+    }
+
     /// A verified certificate is believed for an hour, for its app only.
     @Test func anEKIsVerifiedAgain() throws {
         let cache = EndorsementCache(capacity: 2)

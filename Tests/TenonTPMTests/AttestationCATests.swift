@@ -61,6 +61,15 @@ import Testing
         #expect(code == .secretNotPending)
     }
 
+    /// When half of the places are taken, an address may have only its share of them.
+    @Test(.endorsedTPM) func pendingSecretsOfAnAddress() async throws {
+        let device = try Device(tpm, .rsa2048)
+        try await AuthorityRig.with { rig async throws in
+            for _ in 0..<50 { #expect(try await rig.attest(device, app: "demo").verdict == "200") }
+            #expect(try await rig.attest(device, app: "demo").verdict == "503 UNAVAILABLE")
+        }
+    }
+
     /// What an attestation CA of another maker judges: the statement is of the AK's creation and holds the digest of
     /// the data.
     @Test(.blockingTPM) func howAnAKWasMade() throws {

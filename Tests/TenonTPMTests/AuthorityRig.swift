@@ -7,17 +7,20 @@ import TenonTPM
 import TestFolders
 import Testing
 
-/// An authority whose apps take the TPMs of ``Endorsed``: `demo` with a CA of its own, `other` with one, `few` with two
-/// devices a TPM, `listed` by inventory, `named` by nothing else, `bare` without roots, `marked` which lets rotations
-/// go without a proof, `owned` which asks for the hierarchy of a key.
+/// An authority whose apps take the TPMs of ``Endorsed``: `demo` with a CA of its own, `other` with one and with
+/// roots of no TPM before the right ones, `few` with two devices a TPM, `listed` by inventory, `named` by nothing else,
+/// `bare` without roots, `marked` which lets rotations go without a proof, `owned` which asks for the hierarchy of a key.
 struct AuthorityRig: Sendable {
     let service: AuthorityEngine
     let stores: AuthorityStores
     let keys: AuthorityKeys
+    /// The host of its origin.
+    let host: String
 
     static func with(
-        inventory: [Digest] = [], words: String? = nil, deny: String = "{}", caIn tpm: TPM? = nil,
-        revoked: RevokedCertificates = RevokedCertificates(), _ body: (AuthorityRig) async throws -> Void
+        host: String = "localhost", inventory: [Digest] = [], words: String? = nil, deny: String = "{}",
+        caIn tpm: TPM? = nil, revoked: RevokedCertificates = RevokedCertificates(),
+        _ body: (AuthorityRig) async throws -> Void
     ) async throws {
         let place = try ScratchFolder()
         let folder = try AuthorityFolder(place.path)
@@ -41,13 +44,16 @@ struct AuthorityRig: Sendable {
         let keys = try #require(opened)
         try made.verify(keys.signature(of: [1]), of: [1])
         let roots = EndorsementRoots(certificates: [try Endorsed.root()], requiresUsage: false)
+        let others = EndorsementRoots(certificates: keys.roots, requiresUsage: false)
+        var configuration = try Self.configuration(inventory, words, deny)
+        configuration.origins = ["https://" + host]
         let service = AuthorityEngine(
-            configuration: try configuration(inventory, words, deny), stores: stores, keys: keys, clock: clock,
+            configuration: configuration, stores: stores, keys: keys, clock: clock,
             ekRoots: [
-                "demo": [roots], "other": [roots], "few": [roots], "listed": [roots], "marked": [roots],
+                "demo": [roots], "other": [others, roots], "few": [roots], "listed": [roots], "marked": [roots],
                 "owned": [roots],
             ], revoked: revoked)
-        try await body(AuthorityRig(service: service, stores: stores, keys: keys))
+        try await body(AuthorityRig(service: service, stores: stores, keys: keys, host: host))
         await store.close()
         withExtendedLifetime(place) {}
     }
@@ -75,7 +81,7 @@ struct AuthorityRig: Sendable {
     ) async -> AuthorityAnswer {
         await service.answer(
             AuthorityRequest(
-                method: "POST", target: path, headers: [("Host", "localhost")] + headers, body: body,
+                method: "POST", target: path, headers: [("Host", host)] + headers, body: body,
                 peer: "192.0.2.1"),
             at: .public)
     }

@@ -255,6 +255,10 @@ import Testing
             // A certificate is good for one app (decision: own-ak), and so is none at all.
             #expect(try await verdict(others).verdict == "403 INVALID_ATTESTATION")
             #expect(try await verdict([]).verdict == "400 INVALID_ATTESTATION")
+            try await AuthorityRig.with { foreign in
+                let certificates = try await foreign.certificates(device, app: "demo")
+                #expect(try await verdict(certificates).verdict == "403 INVALID_ATTESTATION")
+            }
             let answer = try await verdict(chain)
             #expect(answer.verdict == "200" && answer.json["ak_certificate"] == nil)
             let id = try #require(answer.json["device_id"]?.string)

@@ -45,6 +45,11 @@ import Testing
             func refusal(_ identity: DeviceIdentity) async -> TenonError.Code? {
                 await errorAwaited { try await identity.register() }?.code
             }
+            // Nor does its attestation key get a certificate.
+            world.wire.change("/device/register") { answer throws(TenonError) in
+                #expect(!String(decoding: answer.body, as: UTF8.self).contains("ak_certificate"))
+                return answer
+            }
             for _ in 0..<2 { #expect(await refusal(identity) == .registrationPending) }
             #expect(!identity.isRegistered)
             let waiting = try await world.authorities[0].admin("GET", "/v1/devices?state=pending")
