@@ -22,7 +22,7 @@ package final class ScriptedVault: KeyVault {
     }
 
     package enum Call: Hashable, Sendable {
-        case make, load, makeAK, areaOfAK, endorsement, proof, activate
+        case make, load, makeAK, areaOfAK, endorsement, machine, proof, activate
     }
 
     private let state = Mutex(State())
@@ -161,7 +161,10 @@ package final class ScriptedVault: KeyVault {
 
     package func endorsementKeyID() async throws(TenonError) -> Digest { try blockingEndorsementKeyID() }
 
-    package func blockingEndorsementKeyID() throws(TenonError) -> Digest { try Digest(hashing: ekCertificate) }
+    package func blockingEndorsementKeyID() throws(TenonError) -> Digest {
+        try check(.machine)
+        return try Digest(hashing: ekCertificate)
+    }
 
     package func proof(
         of key: KeyFacts, by ak: KeyFacts, qualifyingData: [UInt8], certificates: [[UInt8]]

@@ -23,12 +23,14 @@ import Testing
     }
 
     /// A service and a TPM of the test.
-    static func maker(_ service: MemoryService, _ vault: ScriptedVault, _ folder: String) -> SynheartAuth.Maker {
+    static func maker(
+        _ service: MemoryService, _ vault: ScriptedVault, _ folder: String, _ calls: SystemCalls = SystemCalls()
+    ) -> SynheartAuth.Maker {
         { baseUrl, appId throws(TenonError) in
             let synheart = try Synheart(baseURL: baseUrl, appID: appId, dialect: .tenon)
             return try DeviceIdentity(
-                appID: appId, profile: synheart, vault: vault, transport: service, folder: StateFolder(at: folder),
-                limits: FlowLimits(impatient: true))
+                appID: appId, profile: synheart, vault: vault, transport: service,
+                folder: StateFolder(at: folder, calls: calls), limits: FlowLimits(impatient: true))
         }
     }
 
@@ -212,6 +214,29 @@ import Testing
         #expect(!auth.isRegistered(appId: "com.myapp"))
         #expect(auth.isRegistered(appId: "com.myapp_next"))
         #expect(try await auth.registerDevice(appId: "com.myapp").status == .success)
+    }
+
+    /// Somebody else is at work until the second try.
+    @Test func aResetWaitsForItsTurn() async throws {
+        _ = try await auth.registerDevice(appId: "com.myapp")
+        let name = try IdentityName(profile: "synheart", baseURL: "http://localhost/auth", appID: "com.myapp")
+        let other = try #require(try RecordStore(name, in: StateFolder(at: folder)).lock.attempt())
+        let tries = Mutex(0)
+        let calls = SystemCalls { operation, _ in
+            guard operation == .lock else { return nil }
+            let number = tries.withLock { tries in
+                tries += 1
+                return tries
+            }
+            if number == 2 { other.release() }
+            return nil
+        }
+        let next = SynheartAuth(Self.maker(service, vault, folder, calls))
+        next.configure(baseUrl: "http://localhost/auth")
+        #expect(next.isRegistered(appId: "com.myapp"))
+        next.resetDeviceIdentity(appId: "com.myapp")
+        #expect(!next.isRegistered(appId: "com.myapp"))
+        #expect(tries.withLock { $0 } == 2)
     }
 
     /// W18, decision: clock-offset: the auth service says what the time is, and nobody else; what it says is kept by

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import Tenon
 import TenonHTTP
 import TestFolders
@@ -147,6 +148,21 @@ import Testing
             }
             #expect(try await HTTPTransport(.init(unixSocket: path)).failure("http://localhost/") == .httpConnect)
         }
+    }
+
+    /// A child by fork(2) has the connections of its parent, and not its threads.
+    @Test func aForkedChildIsRefused() async throws {
+        let transport = try HTTPTransport()
+        // Swift does not offer fork(2).
+        let fork = unsafeBitCast(try #require(dlsym(nil, "fork")), to: (@convention(c) () -> pid_t).self)
+        let child = fork()
+        if child == 0 {
+            alarm(20)
+            _exit(await transport.failure("http://127.0.0.1:1/") == .forked ? 0 : 1)
+        }
+        var status: Int32 = -1
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        #expect(status == 0)
     }
 
     private func saysOneTimeTwice(_ answer: HTTPResponse) -> Bool {

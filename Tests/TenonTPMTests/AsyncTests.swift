@@ -46,6 +46,15 @@ import Testing
             await errorAwaited { try await key.signature(for: .event(Sample.clientData)) }?.code == .event)
     }
 
+    /// It is for one use, also for one that fails.
+    @Test(.tpm, arguments: [(Sample.event, nil), (Sample.clientData, .event)] as [([UInt8], TenonError.Code?)])
+    func aPersonsValueIsForgotten(_ event: [UInt8], _ code: TenonError.Code?) async throws {
+        let key = try await TPM.PrivateKey(in: tpm, guardedBy: Sample.secret)
+        let used = await errorAwaited { try await key.signature(for: .event(event), guardedBy: Sample.secret) }
+        #expect(used?.code == code)
+        #expect(await errorAwaited { try await key.signature(for: .event(Sample.event)) }?.code == .authNeeded)
+    }
+
     /// During the TPM's first command, no other one begins, and the pool does everything else.
     @Test(.tpm) func thePoolIsFree() async throws {
         let key: any DeviceKey = try await TPM.PrivateKey(in: tpm)

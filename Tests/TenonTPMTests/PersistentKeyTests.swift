@@ -31,6 +31,7 @@ import Testing
         let before = key.dataRepresentation
         #expect(errorThrown { try key.evict() }?.code == .notPersistent)
         try key.persist()
+        #expect(key.dataRepresentation != before)
         try key.evict()
         #expect(try tpm.persistentHandles() == [])
         #expect(key.dataRepresentation == before)

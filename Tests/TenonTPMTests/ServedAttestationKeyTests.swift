@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Synchronization
 import Tenon
 import TenonAuthority
 import TenonHTTP
@@ -45,6 +46,37 @@ import Testing
         let second = try #require(try world.record().attestationKey)
         #expect(second.facts == first.facts && second.certificate?.serial != first.certificate?.serial)
         try await world.expectSigns(try world.identity(dialect))
+    }
+
+    /// The registration ended after the CA's answer, and goes on when the certificate has ended.
+    @Test(.world) func anEndedCertificateIsNotShown() async throws {
+        world.wire.answer("/challenge", 403, with: ["code": "UNKNOWN_APP"])
+        #expect(await errorAwaited { try await world.hurried(.docs).register() } != nil)
+        #expect(try world.record().attestationKey?.certificate != nil)
+        world.clock.shift(by: 100 * 86_400)
+        world.wire.setClock(by: 100 * 86_400)
+        #expect(try await world.hurried(.docs).register().status == .registered)
+    }
+
+    /// The service answers with what it gave to an earlier key.
+    @Test(.world) func theCertificateOfAnotherKeyIsNotKept() async throws {
+        let identity = try world.identity(.tenon)
+        let first = Mutex<[UInt8]>([])
+        world.wire.change("/register") { answer throws(TenonError) in
+            first.withLock { $0 = answer.body }
+            return answer
+        }
+        try await identity.register()
+        #expect(try world.record().attestationKey?.certificate != nil)
+        try await identity.reset()
+        world.wire.change("/register") { answer throws(TenonError) in
+            var answer = answer
+            answer.body = first.withLock { $0 }
+            return answer
+        }
+        try await identity.register()
+        let ak = try world.record().attestationKey
+        #expect(ak?.isActivated == true && ak?.certificate == nil)
     }
 
     /// Its certificate is shown to no other service.

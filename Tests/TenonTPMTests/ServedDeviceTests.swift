@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import SynheartAuth
 import Tenon
+import TenonAuthority
 import TenonSynheart
+import TenonTPM
 import Testing
 
 /// A device at a running authority, over HTTP, on both kinds of stores and in both dialects.
@@ -188,6 +190,25 @@ import Testing
         auth.configure(baseUrl: url)
         #expect(auth.isRegistered(appId: "demo") && auth.getDeviceId(appId: "demo") == id)
         #expect(try await auth.registerDevice(appId: "demo").status == .alreadyRegistered)
+        auth.configure(baseUrl: url, tpm: nil, stateDirectory: nil)
+    }
+
+    /// A dialect that was named comes without a certificate, and is not kept if the service never heard of it.
+    @Test(.world) func theOtherAPIShowsNothingUnasked() async throws {
+        let auth = SynheartAuth()
+        let (url, folder) = (world.authorities[0].url + "/auth", world.folder + "/device")
+        for dialect in [Dialect.tenon, .docs] {
+            auth.configure(baseUrl: url, tpm: world.tpm, stateDirectory: folder, dialect: dialect)
+            #expect(try await auth.registerDevice(appId: "demo").error == .attestationUnavailable)
+        }
+        auth.configure(
+            baseUrl: url, tpm: world.tpm, stateDirectory: folder,
+            disclosure: .endorsement(above: [try Endorsed.issuer()]))
+        let result = try await auth.registerDevice(appId: "demo")
+        #expect(result.status == .success)
+        // Its calls cannot say what a signature of version 2 covers.
+        let devices = world.authorities[0].instance.engine.stores.devices
+        #expect(try await devices.device(app: "demo", id: result.deviceId ?? "")?.signatureVersions == [1])
         auth.configure(baseUrl: url, tpm: nil, stateDirectory: nil)
     }
 

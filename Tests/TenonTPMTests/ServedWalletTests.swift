@@ -124,6 +124,9 @@ import Testing
             #expect(error?.httpStatus == status)
             #expect(try identity.status().isRegistered && identity.deviceID == tag)
         }
+        // Nor does the status of another instance.
+        world.wire.answer("/wallet-instances/" + tag, with: ["id": "another", "status": "REVOKED", "is_revoked": true])
+        #expect(await errorAwaited { try await identity.walletStatus(at: provider) } != nil)
         _ = try #require(try await identity.attest(.instance, at: provider))
     }
 
@@ -157,10 +160,12 @@ import Testing
     @Test("WP_140a: a cleared TPM ends the identity, and another instance begins with another tag", .world)
     func cleared() async throws {
         let (identity, tag, provider) = try await world.instance()
+        _ = try #require(try await identity.attest(.instance, at: provider))
         #expect(support_clear(world.software.device, 0x4000_000a, nil) == 0)
         #expect(await refusal(identity, provider) == .keyInvalidated)
         let next = try await identity.register()
         #expect(next.status == .registered && next.deviceID != tag)
+        #expect(try identity.walletAttestations().isEmpty)
         _ = try #require(try await identity.attest(.instance, at: provider))
     }
 

@@ -50,6 +50,13 @@ import Testing
         #expect(software.commands(SUPPORT_CC_LOAD) == 0)
     }
 
+    @Test(.tpm) func eachAttestationKeyIsItsOwn() async throws {
+        let vault = TPMKeyVault(tpm)
+        let key = try await vault.makeKey()
+        let all = [try await vault.makeAttestationKey(beside: key), try await vault.makeAttestationKey(beside: key)]
+        for facts in all { #expect(try await vault.publicArea(ofAttestationKey: facts).name == facts.name) }
+    }
+
     /// The key of a file is loaded by the signature; who asks for a key that the TPM takes is told (decision: unseen-key).
     @Test func aBareTPMLoadsAKeyWhenItIsUsed() async throws {
         try await withTPM(isBare: true) { software, tpm in
@@ -91,11 +98,34 @@ import Testing
     func aDiscardedKeyLeavesNoCopyInTheTPM(_ isBlocking: Bool) async throws {
         let key = try await TPM.PrivateKey(in: tpm)
         try await key.persist()
-        let vault = TPMKeyVault(tpm)
+        let vault = TPMKeyVault(try software.tpm(TPM.Options(deadline: .zero)))
         let facts = try await vault.facts(ofFile: key.dataRepresentation)
-        if isBlocking { try vault.blockingDiscard(facts) } else { try await vault.discard(facts) }
-        // One for the copy, and one that took it away.
-        #expect(software.commands(SUPPORT_CC_EVICT_CONTROL) == 2)
+        func discard() async throws {
+            if isBlocking { try vault.blockingDiscard(facts) } else { try await vault.discard(facts) }
+        }
+        // A TPM that is too busy has the copy still.
+        support_fail_code(software.wire, support_times(SUPPORT_CC_EVICT_CONTROL, 1, SUPPORT_ALWAYS), 0x922)
+        #expect(await errorAwaited { try await discard() }?.code.category == .transient)
+        support_transport_forget_faults(software.wire)
+        support_transport_reset_counts(software.wire)
+        try await discard()
+        #expect(software.commands(SUPPORT_CC_EVICT_CONTROL) == 1)
+        #expect(try await tpm.persistentHandles() == [])
+    }
+
+    /// A vault by a service's rule asks the same person.
+    @Test(.tpm) func aRuleForSignaturesKeepsThePerson() async throws {
+        let vault = TPMKeyVault(tpm, unlock: { () throws(TenonError) in Sample.secret }).signing(.strict)
+        let key = try await vault.key(vault.makeKey())
+        _ = try await key.signature(for: .event(Sample.event))
+        #expect(errorThrown { try key.blockingSignature(for: .event(Sample.event)) }?.code == .authNeeded)
+    }
+
+    @Test(.tpm, arguments: [SUPPORT_RH_OWNER, SUPPORT_RH_ENDORSEMENT])
+    func noKeyIsMadeWithoutAHierarchy(_ hierarchy: UInt32) async throws {
+        try await TPMKeyVault(tpm).checkHardware()
+        #expect(support_hierarchy_control(software.device, hierarchy, false) == 0)
+        #expect(await errorAwaited { try await TPMKeyVault(tpm).checkHardware() }?.code == .attestationUnavailable)
     }
 
     @Test(.endorsedTPM) func theEndorsementKeyIsShownOnlyWhenItMayBe() async throws {

@@ -29,6 +29,12 @@ import Testing
             #expect(errorThrown { try software.tpm(options) }?.code == .authValue)
         }
         #expect(!software.isOpen)
+        let deadlines: [(Duration, UInt32)] = [
+            (.milliseconds(1_999), 1_999), (.zero, 1), (.seconds(-1), 1), (.seconds(1 << 40), .max),
+        ]
+        for (deadline, core) in deadlines {
+            #expect(TPM.Options(deadline: deadline).withCore { $0.pointee.deadline_ms } == core)
+        }
     }
 
     /// Each command is told with what it was answered, and nothing that it holds.

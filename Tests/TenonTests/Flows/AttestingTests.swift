@@ -113,6 +113,32 @@ import Testing
         #expect(rig.vault.attestationKeysMade == 2)
     }
 
+    /// The service says that the key is that of another device.
+    @Test func anActivationOfAnotherDeviceDoesNotCount() async throws {
+        let rig = try await FlowRig.registered()
+        rig.vault.loseAttestationKeys()
+        rig.service.change { $0.devices = ["device-2": $0.devices["device-1"]].compactMapValues { $0 } }
+        let identity = try rig.restarted()
+        #expect(await refusal { try await identity.rotate() } == .serviceAnswer)
+        #expect(try rig.record().attestationKey?.isActivated == false && rig.record().deviceID == "device-1")
+    }
+
+    /// Decision: own-ak. Who sees the key of another could tell that it is one machine.
+    @Test func eachAuthorityIsShownAnotherKey() async throws {
+        let rig = try await FlowRig.registered()
+        var profile = rig.profile
+        profile.declaration.attestation = .certificate
+        for (number, ca) in ["https://ca.example", "https://ca.example", "https://other.example"].enumerated() {
+            let identity = try DeviceIdentity(
+                appID: "app", profile: profile, vault: rig.vault, transport: rig.service,
+                attestationService: .init(url: ca, roots: []), folder: rig.folder.open(), clock: rig.time.clock)
+            // It gives no certificate.
+            #expect(await identity.code(.rotate) != nil)
+            #expect(try rig.record().attestationKey?.shownTo == ca)
+            #expect(rig.vault.attestationKeysMade == 2 + number / 2)
+        }
+    }
+
     @Test func aRevocationIsHeardThereToo() async throws {
         let rig = try await FlowRig.registered()
         rig.vault.loseAttestationKeys()

@@ -9,6 +9,12 @@ import Testing
     /// 2027-01-15 08:00:00 UTC.
     private let start: Int64 = 1_800_000_000
 
+    /// Devices that failed together try again one after the other.
+    @Test func aPauseIsDrawn() {
+        let drawn = Set((0..<64).map { _ in FlowClock.system.random(upTo: .seconds(1)) })
+        #expect(drawn.count > 1 && drawn.allSatisfy { .zero ... .seconds(1) ~= $0 })
+    }
+
     /// - Parameters:
     ///   - after: seconds on the boot clock; `wall` is the same on the wall clock.
     private func moment(after seconds: Int64, wall: Int64? = nil) -> Moment {

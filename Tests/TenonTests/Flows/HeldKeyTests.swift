@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FlowParts
+import Synchronization
 import Testing
 
 @testable import Tenon
@@ -29,6 +30,47 @@ import Testing
             rig.time.advance(.seconds(3601))
         }
         #expect(identity.isRegistered)
+        #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
+    }
+
+    /// Of a key about which the service says nothing clear, it does not say that it holds another one.
+    @Test func anUnclearAnswerIsNoRefusal() async throws {
+        let rig = try await FlowRig.registered()
+        rig.service.change { $0.devices["device-1"]?.key = "" }
+        rig.service.script(.arrives, .answers(404, nil))
+        #expect(await rig.identity.code(.resolve) != nil)
+        #expect(try rig.service.paths == ["/self", "/self"] && rig.record().refusedAt == nil)
+    }
+
+    /// The service is asked again, which `tenon status --check` promises.
+    @Test func aRefusalIsAskedAboutAgain() async throws {
+        let rig = try await FlowRig.registered()
+        let before = rig.service.devices
+        rig.service.change { $0.devices["device-1"]?.key = "" }
+        #expect(await rig.identity.code(.resolve) != nil)
+        #expect(try rig.record().refusedAt != nil)
+        rig.service.change { $0.devices = before }
+        try await rig.restarted().maintain()
+        #expect(try rig.record().refusedAt == nil)
+    }
+
+    /// Of a rotation that the service took, the record that is left knows only that it had begun.
+    @Test func aRotationThatTheOlderRecordHadBegun() async throws {
+        let rig = try await FlowRig.registered()
+        let name = try rig.record().name
+        let begun = Mutex<[UInt8]?>(nil)
+        rig.service.change { [folder = rig.folder] in
+            $0.onExchange = { _ in
+                let older = try? folder.open().read(name.record + ".prev", atMost: 1 << 20).value?.bytes
+                begun.withLock { $0 = older }
+            }
+        }
+        try await rig.identity.rotate()
+        rig.service.change { $0.onExchange = nil }
+        try rig.folder.put(try #require(begun.withLock { $0 }), as: name.record + ".prev")
+        try rig.folder.put("{", as: name.record)
+        let identity = try rig.restarted()
+        #expect(try await identity.register().status == .alreadyRegistered)
         #expect(rig.isAccepted(try await identity.sign("POST", path: "/x")))
     }
 

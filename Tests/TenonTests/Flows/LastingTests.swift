@@ -26,6 +26,17 @@ import Testing
         #expect(ids.count == 3 && Set(ids).count == 3)
     }
 
+    /// Without its id nobody could tell a TPM that was cleared from another one.
+    @Test func aMachineThatCouldNotBeNamedIsNamedLater() async throws {
+        let rig = try FlowRig()
+        rig.vault.fail(.machine, TenonError(.tpmBusy, message: "Not now."))
+        rig.service.change { [vault = rig.vault] in
+            $0.onExchange = { if $0 == "/register" { vault.fail(.machine, nil) } }
+        }
+        try await rig.identity.register()
+        #expect(try rig.record().ekID == rig.vault.blockingEndorsementKeyID())
+    }
+
     /// All tries of one device use the same local id, even after a restart.
     @Test func aDeviceHasOneLocalID() async throws {
         let rig = try FlowRig()

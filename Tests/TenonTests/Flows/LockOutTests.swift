@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FlowParts
+import Synchronization
 import Tenon
 import Testing
 
@@ -50,6 +51,17 @@ import Testing
     private func expectFound(_ rig: FlowRig) async throws {
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x", body: [1])))
         #expect(rig.vault.keysMade == 2)
+    }
+
+    /// The service knows the key that signs, and the former one no more.
+    @Test func aRevocationIsConfirmedByTheKeyThatSigns() async throws {
+        let rig = try await lost([.resend, .selfRotation], Self.manners[1])
+        #expect(try await send(rig))
+        #expect(try rig.record().signsByNext)
+        rig.service.change { $0.devices["device-1"]?.isRevoked = true }
+        #expect(try await rig.restarted().code(.resolve) == .deviceRevoked)
+        let (last, key) = (try #require(rig.service.seen.last), rig.service.devices["device-1"]?.key ?? "")
+        #expect(rig.service.state.withLock { $0.isSigned(last, "/rotate", by: key) })
     }
 
     @Test(arguments: RotationTests.settlements, manners)

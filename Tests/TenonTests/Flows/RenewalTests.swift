@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FlowParts
+import Synchronization
 import Testing
 
 @testable import Tenon
@@ -70,7 +71,16 @@ import Testing
     func aReportIsNotAnsweredByAKeyOfBefore(_ fate: ScriptedService.Fate) async throws {
         let rig = try await FlowRig.registered()
         await rig.rotate(fate)
+        let kept = Mutex<[Bool]>([])
+        rig.service.change { state in
+            state.onExchange = { _ in
+                let isKept = (try? rig.record().isCompromised) == true
+                kept.withLock { $0.append(isKept) }
+            }
+        }
         try await rig.restarted().reportCompromise()
+        // The report is on disk before anything else is done.
+        #expect(kept.withLock { $0.first } == true)
         let record = try rig.record()
         #expect(record.key(.current)?.generation == 3 && !record.isCompromised && record.reason == nil)
         #expect(rig.isAccepted(try await rig.restarted().sign("POST", path: "/x")))

@@ -37,6 +37,14 @@ import Testing
         try await rig.expectNotLost()
     }
 
+    @Test func aThreadThatSignsAMessageWritesTheLossDown() async throws {
+        let rig = try await Self.bare()
+        rig.vault.clear()
+        let (identity, data) = (try rig.restarted(), Array(#"{"challenge":"x"}"#.utf8))
+        #expect(codeThrown { try identity.sign(.clientData(data)) } == .keyInvalidated)
+        #expect(try rig.record().state == .keyInvalid)
+    }
+
     /// A service that has no question is asked by a rotation to the same key, with a proof or without.
     @Test(arguments: [false, true])
     func aKeyThatIsLostBeforeASelfRotation(_ isProven: Bool) async throws {

@@ -67,6 +67,25 @@ import Testing
         }
     }
 
+    /// The key is lost while another TPM is here, and found again.
+    @Test func aCallFindsItsKeyAgain() async throws {
+        let rig = try await Rig.before(.use)
+        rig.vault.clear()
+        #expect(await refusal { try await rig.run(.use, rig.identity()) } == .keyInvalidated)
+        rig.vault.bringBack()
+        try await rig.run(.use, rig.identity())
+        #expect(try rig.identity().walletAttestations().count == 1)
+    }
+
+    /// An attestation key that was made again is not the one that the provider knows.
+    @Test func aQuoteIsByAKnownKey() async throws {
+        let rig = try await Rig.before(.use)
+        rig.vault.loseAttestationKeys()
+        try await rig.run(.use, rig.identity())
+        #expect(rig.world.store.read().value?.attestationKey?.isActivated == true)
+        #expect(rig.vault.attestationKeysMade == 2)
+    }
+
     private static let faults: [(name: String, fate: Fate)] = [
         ("not sent", .notSent), ("request lost", .requestLost), ("answer lost", .answerLost), ("garbled", .garbled),
         ("500", .answers(500, "server_error")), ("403", .answers(403, "invalid_request")),

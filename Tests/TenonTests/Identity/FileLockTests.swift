@@ -80,11 +80,16 @@ final class SkippingClock: Clock {
         #expect(holder.boot.utf8.count == 36)
     }
 
-    @Test(arguments: ["", "pid 1 boot", "pid x boot y\n", "pid 1 boot y", "pid 1 boot y z\n", "PID 1 boot y\n"])
+    @Test(arguments: [
+        "", "pid 1 boot", "pid x boot y\n", "pid 1 boot y", "pid 1 boot y z\n", "PID 1 boot y\n",
+        "pid 1 boot " + String(repeating: "y", count: 99),
+    ])
     func whatIsNotWrittenByAHolderNamesNobody(_ text: String) throws {
         try temporary.put(text, as: "x.lock")
         #expect(lock.lastHolder() == nil)
+        // The next one writes over it.
         #expect(try lock.attempt() != nil)
+        #expect(lock.lastHolder()?.process == getpid())
     }
 
     @Test func waitsInStepsThatGrow() async throws {

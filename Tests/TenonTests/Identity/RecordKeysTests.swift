@@ -247,6 +247,14 @@ import Testing
         #expect(leftover.candidates.map { $0.known?.generation } == [nil, 1])
     }
 
+    /// The service may hold the key of a file that cannot be read.
+    @Test func aKeyThatCannotBeReadIsNotLeftOut() throws {
+        try temporary.put("{", as: name.record)
+        try temporary.put(RecordFile.encode(RecordShape.registered.record()), as: name.record + ".prev")
+        symlink("elsewhere", temporary[name.file(.generation(3))])
+        #expect(codeThrown { try store.leftover(held) } == .stateKind)
+    }
+
     @Test(arguments: [1, 3], RecordShape.allCases)
     func theServiceSaysWhichKeyItHolds(_ held: Int, _ shape: RecordShape) throws {
         try temporary.put("{", as: name.record)

@@ -267,6 +267,8 @@ import Testing
         #expect(reset.deviceLocalID == RecordShape.otherLocal && reset.lastGeneration == 2 && reset.journal == nil)
         expected.deviceLocalID = RecordShape.otherLocal
         #expect(try RecordFile.encode(reset).count == RecordFile.encode(expected).count)
+        let (again, _) = try change(.rotateRefused) { try $0.reset(deviceLocalID: RecordShape.otherLocal) }
+        #expect(again.state == .unregistered && again.refusedAt == nil)
         // A golden image must not merge with its copies (decision: other-machine).
         for local in [nil, RecordShape.local] {
             let (record, code) = try change(.foreign) { try $0.wipe(deviceLocalID: local) }
