@@ -119,8 +119,9 @@ import Testing
     /// A number that was given out is not given out again, even if the log does not have it.
     @Test func aRecordIsNewerThanItsLog() async throws {
         let rig = try await LogRig.registered()
-        let held = try #require(try rig.store.lock.attempt())
-        try rig.store.change(held) { record throws(TenonError) in record.lastSlot = 1 }
+        let store = try rig.store
+        let held = try #require(try store.lock.attempt())
+        try store.change(held) { record throws(TenonError) in record.lastSlot = 1 }
         held.release()
         #expect(await refusal { try await rig.identity().rotate() } == .stateUnresolved)
         try rig.expectAgreement(events: 1)
