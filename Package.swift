@@ -254,7 +254,8 @@ let package = Package(
         .testTarget(
             name: "TenonCommandTests",
             dependencies: [
-                "Tenon", "TenonCommand", "TenonCommandLine", "TenonHTTP", "TenonSynheart", "TenonTPM", "TestFolders",
+                "Tenon", "TenonCommand", "TenonCommandLine", "TenonHTTP", "TenonITWallet", "TenonSynheart", "TenonTPM",
+                "TestFolders",
             ],
             swiftSettings: strict + tests),
         .testTarget(name: "TenonHTTPTests", dependencies: ["TenonHTTP", "TestFolders"], swiftSettings: strict + tests),

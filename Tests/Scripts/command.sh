@@ -584,6 +584,7 @@ for verb in rotate maintain "register --dialect tenon" "keys purge --yes" "reset
     ended "$verb, waiting for the lock"
     expect "$verb, waiting for the lock: ends at once" grep -q TENON_ERROR_CANCELLED "$world/out"
 done
+expect "nor does it wait longer than --timeout says" sh -c "timeout 30 tenon rotate --timeout 1 --json | grep -q TENON_ERROR_STATE_BUSY"
 : > "$world/let-go"
 wait "$holder"
 understood "after the lock"
@@ -688,6 +689,8 @@ say tenon bench --smoke --out "$world/smoke.json"
 expect "each line is JSON" python3 -c 'import json, sys; [json.loads(line)["kind"] for line in open(sys.argv[1])]' "$world/smoke.json"
 say tenon bench --smoke --out "$world/smoke.json"
 say tenon bench --smoke --out "$world/absent/smoke.json" --json
+env --ignore-signal=XFSZ prlimit --fsize=512 tenon bench --smoke --out "$world/smoke-cut.json" > "$world/out" 2>&1
+expect "a file is written whole, or it is said" grep -q "cannot be written: File too large" "$world/out"
 expect "no other file is left" test "$(ls "$world" | grep -c smoke)" = 1
 mistake bench --rounds 0
 mistake bench --smoke --html "$world/smoke.html"
@@ -935,12 +938,13 @@ mends 4 "$world/nobody/admin.sock: No such file" "name its folder: --state-dir" 
 expect "named, it answers" tenon-authority health --state-dir "$authority_folder"
 
 # relay ANSWER...: stands at $relay before the authority. To the first request for a path it gives this answer:
-# busy:PATH:SECONDS does not pass it on, garbled:PATH passes it on and answers what nobody understands, slow:PATH waits.
+# busy:PATH:SECONDS and given:PATH:STATUS:BODY do not pass it on, garbled:PATH passes it on and answers what nobody
+# understands, cut:PATH passes it on and answers nothing, slow:PATH waits.
 relay() {
     python3 - "${url##*:}" "$relay_port" "$@" << 'EOF' > /dev/null 2>&1 &
 import http.client, http.server, sys, time
 
-target, port, answers = int(sys.argv[1]), int(sys.argv[2]), [text.split(":") for text in sys.argv[3:]]
+target, port, answers = int(sys.argv[1]), int(sys.argv[2]), [text.split(":", 3) for text in sys.argv[3:]]
 
 
 class Relay(http.server.BaseHTTPRequestHandler):
@@ -953,12 +957,17 @@ class Relay(http.server.BaseHTTPRequestHandler):
             answers.remove(answer)
         if answer[0] == "busy":
             return self.give(503, b"{}", {"Retry-After": answer[2]})
+        if answer[0] == "given":
+            return self.give(int(answer[2]), answer[3].encode(), {"Content-Type": "application/json"})
         if answer[0] == "slow":
             time.sleep(2)
         way = http.client.HTTPConnection("127.0.0.1", target)
         way.request(self.command, self.path, body, dict(self.headers))
         got = way.getresponse()
         read = got.read()
+        if answer[0] == "cut":
+            self.close_connection = True
+            return
         self.give(got.status, b"?" if answer[0] == "garbled" else read, {"Content-Type": got.headers.get("Content-Type", "")})
 
     do_GET = do_POST
@@ -1000,6 +1009,23 @@ expect "the same again registers" "${register[@]}"
 relayed garbled:/rotate-key
 mends 11 "The service's answer" "Run the same command again: it continues where this one stopped." tenon rotate
 expect "the same again rotates" tenon rotate
+# What stays open is said, and is not the worst where a person has to act for another identity.
+relayed 'given:/rotate-key:409:{"error_code":"ROTATION_FAILED"}'
+mends 3 "The service refused the new key; both keys are kept." "Ask the service's operator why; then: tenon rotate" tenon rotate
+mends 11 "open: the service did not accept the new key, and the old one signs; both are kept" "tenon rotate" tenon maintain
+mends 11 "A new key was offered, but the service has not confirmed it." "Settle it: tenon maintain" tenon status --check
+cp -r "$TENON_STATE_DIR" "$world/both"
+printf x > "$world/both/$(printf %032d 0).record"
+mends 10 "A new key was offered" "tenon maintain" env -u TENON_APP tenon status --check --state-dir "$world/both"
+expect "the same again rotates" tenon rotate
+# The server of a request need not be the auth service.
+relayed cut:/v1/echo given:/v1/echo:429:later
+sends=(tenon sign GET "http://127.0.0.1:$relay_port/v1/echo" --send)
+mends 11 "" "Check at http://127.0.0.1:$relay_port whether the request was done before you send it again." "${sends[@]}"
+mends 4 "HTTP 429" later "${sends[@]}"
+relayed "given:/v1/echo:200:[31m $escape[31m $(printf '\302\233')31m"
+terminal "${sends[@]}" > "$world/out"
+expect "an answer does not command the terminal" grep -aqF '[31m ?[31m ?31m' "$world/out"
 relayed busy:/rotate-key:2 slow:/rotate-key
 terminal tenon rotate > "$world/out"
 expect "a pause is shown, with its cause and the number of the try" grep -q "waits 2000 ms for try 2 of 5, after TENON_ERROR_SERVICE_BUSY" "$world/out"
@@ -1011,6 +1037,10 @@ kill "$relay" && wait "$relay"
 before=$SECONDS
 mends 4 "Nobody answers there" "that the service is running" tenon rotate
 expect "a refused connection is no 17 seconds" test "$((SECONDS - before))" -lt 9
+relay 'given:/v1/echo:401:{"error_code":"NONCE_REPLAY"}'
+tenon-authority revoke --state-dir "$authority_folder" --app demo "$(tenon status --json | sed -E 's/.*"device_id":"([^"]*)".*/\1/')" > "$world/out"
+mends 10 "HTTP 403, after it was signed again" "The service revoked this device" "${sends[@]}"
+kill "$relay" && wait "$relay"
 # The attestation CA.
 export TENON_STATE_DIR=$world/by-ca TENON_APP=documented
 register=(tenon register --service "$url/auth" --app documented --disclose-ek --ek-chain "$state/issuer.pem")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Tenon
 import TenonCommandLine
+import TenonITWallet
 import Testing
 
 @testable import TenonCommand
@@ -28,6 +29,12 @@ import Testing
             let name = try IdentityName(profile: service.profile, baseURL: url, appID: "app")
             #expect(try Services.of(name).profile == service.profile)
         }
+    }
+
+    /// A provider that does not know the instance has not said that all is well.
+    @Test func onlyAnActiveInstanceIsASuccess() {
+        #expect(ITWalletStatusCommand.category(.active) == nil)
+        #expect([WalletStatus.revoked, .unknown].map(ITWalletStatusCommand.category) == [.state, .state])
     }
 
     @Test func unknownService() throws {

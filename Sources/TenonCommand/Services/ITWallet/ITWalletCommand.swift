@@ -125,6 +125,9 @@ enum ITWalletStatusCommand {
         let status = try await identity.walletStatus(at: setting.provider(of: identity))
         return Answer(
             lines: [status.rawValue], json: ["status": .string(status.rawValue)],
-            category: status == .active ? nil : .state)
+            category: category(status))
     }
+
+    /// Only an active instance is a success.
+    static func category(_ status: WalletStatus) -> TenonError.Category? { status == .active ? nil : .state }
 }
