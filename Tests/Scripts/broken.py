@@ -10,6 +10,7 @@ A build of the Swift tests takes longer than the tests of a patch, so patches fo
 built together; one that none of its own tests notices there is tried again alone.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -103,12 +104,14 @@ def step(command, log, longest):
         try:
             return process.wait(longest)
         except subprocess.TimeoutExpired:
+            # A script that is asked to end ends the servers that it began, which are in sessions of their own.
+            os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(20)
             return None
         finally:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
 
 
 def build(patches):

@@ -71,6 +71,12 @@ wait_until() { # wait_until CONDITION...: at most ten seconds
     done
     exit 1
 }
+# Its pid file goes first; the socket is its own until its end.
+end_redis() { # end_redis SIGNAL
+    process=\$(cat redis.pid)
+    kill -\$1 \$process
+    wait_until ! -e /proc/\$process/exe
+}
 cd '$1'
 case "\$1 \$2" in
 "redis start")
@@ -78,8 +84,8 @@ case "\$1 \$2" in
         --dir '$1' --pidfile '$1/redis.pid' --daemonize yes --logfile '$1/redis.log' > /dev/null
     # Who kills it finds it by the second, which comes later.
     wait_until -S redis.sock -a -s redis.pid ;;
-"redis stop") kill \$(cat redis.pid); wait_until ! -e redis.pid ;;
-"redis kill") [ ! -e redis.pid ] || kill -9 \$(cat redis.pid); rm -f redis.pid redis.sock ;;
+"redis stop") end_redis TERM; wait_until ! -e redis.pid ;;
+"redis kill") [ ! -e redis.pid ] || end_redis KILL; rm -f redis.pid redis.sock ;;
 "redis set") '$redis/redis-cli' -s redis.sock config set "\$3" "\$4" > /dev/null ;;
 "redis do") shift 2; '$redis/redis-cli' -s redis.sock "\$@" ;;
 "postgres sql") '$postgres/psql' -q -h '$1' -U tenon -d postgres -c "\$3" > /dev/null ;;

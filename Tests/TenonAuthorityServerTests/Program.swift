@@ -7,6 +7,7 @@ import Testing
 final class Program: Sendable {
     private let process: pid_t
     private let output: Int32
+    private let hasEnded = Mutex(false)
 
     /// - Parameter words: the words after `tenon-authority`.
     convenience init(_ words: [String]) throws {
@@ -39,7 +40,13 @@ final class Program: Sendable {
         return (child, ends[0])
     }
 
-    deinit { close(output) }
+    /// A test that fails halfway leaves nothing running, and no zombie: beside one, a run of the tests never ends.
+    deinit {
+        close(output)
+        guard !hasEnded.withLock({ $0 }) else { return }
+        kill(process, SIGKILL)
+        while waitpid(process, nil, 0) < 0 && errno == EINTR {}
+    }
 
     /// Runs it to its end.
     static func run(_ words: String...) async throws -> (code: Int32, output: String) {
@@ -78,6 +85,7 @@ final class Program: Sendable {
             while waitpid(process, &status, 0) < 0 && errno == EINTR {}
             return status
         }
+        hasEnded.withLock { $0 = true }
         return (status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f, text)
     }
 }

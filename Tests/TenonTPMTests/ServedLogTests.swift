@@ -198,17 +198,15 @@ import Testing
             try configuration(port).write(to: folder + "/state/authority.json")
             let command = try Command(["serve", "--state-dir", folder + "/state"], output: folder + "/log")
             let recorder = Recorder(try HTTPTransport())
+            let ids: [String]
             do {
+                defer { command.end() }
                 let url = "http://127.0.0.1:\(port)"
                 try await wait(for: url + "/health")
-                let ids = try await live(url, folder, tpm, recorder)
+                ids = try await live(url, folder, tpm, recorder)
                 try await refusals(url, recorder)
-                command.end()
-                try check(folder, ids, recorder, try Device(tpm))
-            } catch {
-                kill(command.process, SIGKILL)
-                throw error
             }
+            try check(folder, ids, recorder, try Device(tpm))
         }
     }
 

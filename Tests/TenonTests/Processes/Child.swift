@@ -9,6 +9,7 @@ final class Child: Sendable {
     private let process: pid_t
     private let socket: Int32
     private let received = Mutex<[UInt8]>([])
+    private let hasEnded = Mutex(false)
 
     convenience init(_ arguments: String...) throws { try self.init(arguments) }
 
@@ -27,14 +28,20 @@ final class Child: Sendable {
         posix_spawn_file_actions_destroy(&actions)
         for word in words { free(word) }
         close(ends[1])
+        try #require(error == 0, "\(program): errno \(error)")
         (self.process, socket) = (process, ends[0])
         // A child that says nothing for so long is stuck: two minutes are twice as long as a device waits for a lock.
         var limit = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        try #require(error == 0, "\(program): errno \(error)")
     }
 
-    deinit { close(socket) }
+    /// A test that fails halfway leaves nothing running, and no zombie: beside one, a run of the tests never ends.
+    deinit {
+        close(socket)
+        guard !hasEnded.withLock({ $0 }) else { return }
+        kill()
+        _ = wait()
+    }
 
     private static func folderOfTests() throws -> String {
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -91,6 +98,7 @@ final class Child: Sendable {
     func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        hasEnded.withLock { $0 = true }
         return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
     }
 }
