@@ -100,7 +100,10 @@ case "\$1 \$2" in
     # First the one that makes others; last it, so that those it starts are there.
     kill -\$signal \$server
     for process in \$(cat /proc/\$server/task/\$server/children); do kill -\$signal \$process || :; done ;;
-"postgres kill") [ ! -e data/postmaster.pid ] || $as '$postgres/pg_ctl' -w -s -m immediate -D '$1/data' stop ;;
+"postgres kill")
+    # One that is paused would not notice.
+    "\$0" postgres resume 2> /dev/null || :
+    [ ! -e data/postmaster.pid ] || $as '$postgres/pg_ctl' -w -s -m immediate -D '$1/data' stop ;;
 *) exit 2 ;;
 esac
 SCRIPT
